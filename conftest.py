@@ -149,15 +149,27 @@ def chromium():
     return found
 
 
+def loaded(name):
+    """A module beside the tests of circuits, which tests of studies use too."""
+    spec = spec_from_file_location(name, ROOT / "quantum" / "tests" / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def ibm(monkeypatch):
     """IBM's service without a network; see `answering_ibm`. Gives its module and a maker of services."""
     pytest.importorskip("qiskit_ibm_runtime")
-    place = Path(__file__).parent / "quantum" / "tests" / "answering_ibm.py"
-    spec = spec_from_file_location("answering_ibm", place)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded("answering_ibm")
     return SimpleNamespace(module=module, make=partial(module.AnsweringIbm, monkeypatch))
+
+
+@pytest.fixture(scope="session")
+def small():
+    """Devices of a few qubits, programs that fit them, and exact output distributions."""
+    pytest.importorskip("qiskit")
+    return loaded("small_devices")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ order, onto the same qubits; each register is run as an exact density matrix und
 included, cross gates left out. Noise model, not hardware. Figures are written to benchmarks/results/.
 
 With `--mitigate readout` each point has three gains: corrected against the paper's path as it is read, as the paper has
-it; corrected on both sides; and corrected on neither. A figure is corrected as `biselect run --mitigate readout` does
+it; corrected on both sides; and corrected on neither. A figure is corrected as `biselect run --readout 4096` does
 it, by 4,096 calibration shots beside 40,960 of the circuit, with its 95 % interval; the limit of many shots stands
 beside it.
 """
@@ -36,12 +36,12 @@ from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.devices import Patch, choose_patch, load_target, place
 from biselect_quantum.devices.bundle import STARTS
 from biselect_quantum.devices.decode import CountedBits, Shots
-from biselect_quantum.devices.mitigation.readout import Calibration, correct, prepared
 from biselect_quantum.devices.noise import LABEL
 from biselect_quantum.devices.noise.courses import read_out
 from biselect_quantum.devices.noise.trajectories import misread
 from biselect_quantum.devices.ordering import choose_start
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
+from biselect_quantum.devices.readout import Calibration, correct, prepared
 from biselect_studies.experiments.compile_case import angles
 from biselect_studies.experiments.heron_case import Case, problem
 from biselect_studies.quantum.registers import register_mass, register_outputs

@@ -18,16 +18,15 @@ from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect_quantum.devices import (
     choose_patch,
-    choose_surrogate,
     hardware_mask,
     load_target,
     masked,
     place,
     retained_mass,
 )
-from biselect_quantum.devices.surrogates import agreement, low_energy_overlap, mean_field
 from biselect_studies.data.synthetic import benchmark
 from biselect_studies.experiments.coupling import credit_card
+from biselect_studies.quantum.mean_field import agreement, choose_surrogate, low_energy_overlap, mean_field
 
 LISTED = 1_000_000
 

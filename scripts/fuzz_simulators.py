@@ -19,7 +19,7 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.core.rules import Rules
 from biselect.errors import BiselectError, MissingDependencyError
-from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable, Schedule, WarmStart, split_terms, surrogate
+from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable, Schedule, split_terms, surrogate
 from biselect_quantum.simulate.layers import energy_scale
 from biselect_quantum.simulate.measure import embed
 from biselect_quantum.simulate.wide import BondLimitError, WideSampler
@@ -45,7 +45,7 @@ def drawn(rng: Random) -> dict[str, Any]:
         if size <= (MOST_CHOICES if rng.random() < 0.3 else 300):
             break
     mixer = "grover" if rng.random() < 0.12 else [_mixer(rng, side) for side in sides]
-    starts = ["dicke", "dicke", "state", "real state", "product", "warm"]
+    starts = ["dicke", "dicke", "state", "real state", "product"]
     starts += [] if mixer == "grover" else ["canonical", "random", "choice", "turned basis state"]
     return {
         "sides": sides,
@@ -160,8 +160,6 @@ def make_circuit(case: dict[str, Any], problem: SelectionProblem, rng: np.random
     elif start == "turned basis state":
         start = np.zeros(shape, dtype=complex)
         start[rng.integers(shape[0]), rng.integers(shape[1])] = np.exp(2j)
-    elif start == "warm":
-        start = WarmStart(samples=rng.uniform(0.1, 0.9, n), features=rng.uniform(0.1, 0.9, d))
     elif start == "choice":
         from biselect_quantum.circuits.starts import start_choice
 
@@ -250,7 +248,6 @@ def whole_vector(ansatz: Ansatz, angles: Any, ideal: bool = False) -> Any:
     s, f = bits[:, :n], bits[:, n:]
     edges = [edge for part in spec.mixer[0] for edge in part]
     edges += [(n + i, n + j) for part in spec.mixer[1] for i, j in part]
-    tilts = np.concatenate(spec.start.tilts) if isinstance(spec.start, WarmStart) else None
 
     def hop(x: Any, edge: Any) -> Any:
         """What (XX + YY)/2 makes of a vector."""
@@ -269,16 +266,10 @@ def whole_vector(ansatz: Ansatz, angles: Any, ideal: bool = False) -> Any:
             psi = psi + (np.exp(-1j * beta) - 1) * np.vdot(axis, psi) * axis
         elif ideal:
             psi = expm_multiply(-1j * beta * hops, psi, traceA=0.0)
-        elif tilts is None:
+        else:
             for edge in edges:
                 one = bits[:, edge[0]] != bits[:, edge[1]]
                 psi = np.where(one, np.cos(beta) * psi, psi) - 1j * np.sin(beta) * hop(psi, edge)
-        else:
-            for i, j in edges:
-                first, second = np.array([tilts[j], -tilts[i]]) / np.hypot(tilts[i], tilts[j])
-                u = np.where(bits[:, i] > bits[:, j], first, np.where(bits[:, i] < bits[:, j], second, 0))
-                along = u * psi + np.where(u != 0, u[places ^ (1 << i) ^ (1 << j)] * hop(psi, (i, j)), 0)
-                psi = psi + (np.exp(2j * beta) - 1) * u * along
     return psi
 
 
@@ -314,9 +305,8 @@ class Case:
     def run(self) -> None:
         """Everything that this case calls, on every backend that takes it."""
         self._hold_the_twin()
-        mixing = self.twin.spec.mixing
-        backends = ["plain", "compiled"] if mixing is None else [*mixing.backends]
-        for backend in backends + ["gpu"] * (mixing is None and self.single and _has_gpu()):
+        gpu = not self.twin.spec.grover and self.single and _has_gpu()
+        for backend in ["plain", "compiled"] + ["gpu"] * gpu:
             how = {"backend": backend, "dtype": self.case["dtype"], "threads": self.case["threads"]}
             ansatz = Ansatz(self.problem, **self.circuit, **how)
             for number, call in enumerate(self.case["calls"]):
@@ -329,11 +319,11 @@ class Case:
         near = self.near + 1e-9
         if twin.samples.n + twin.features.n <= MOST_QUBITS:
             self._same(embed(state, twin.samples, twin.features), whole_vector(twin, angles), near, "whole vector")
-            if twin.spec.mixing is None:
+            if not twin.spec.grover:
                 ideal = Ansatz(self.problem, backend="continuous", **self.circuit)
                 found = embed(ideal.state(angles), twin.samples, twin.features)
                 self._same(found, whole_vector(twin, angles, ideal=True), near, "continuous mixer")
-        if isinstance(twin.spec.start, tuple) and twin.spec.mixing is None and state.size <= MOST_WIDE:
+        if isinstance(twin.spec.start, tuple) and not twin.spec.grover and state.size <= MOST_WIDE:
             self._hold_wide(state, angles)
 
     def _hold_wide(self, state: Any, angles: Any) -> None:
@@ -464,6 +454,7 @@ def whole_cases() -> list[bytes]:
     """Cases that make the compiler compile everything before a clock runs: both precisions, all calls."""
     case = drawn(Random(0)) | {"mixer": ["ring", "ring"], "depth": 2, "schedule": "fully-grouped", "batch": 9}
     case["sides"] = [{"n": n, "budget": 2, "rules": {}, "parts": [list(range(n))]} for n in (5, 4)]
+    case |= {"weights": "normal", "scale": 1.0, "coupling_weight": 1.0, "groups": "components", "angles": "any"}
     case["calls"] = ["state", "expectation", "gradient", "many gradients", "amplitudes"]
     different = [{"start": "dicke"}, {"start": "canonical"}, {"start": "dicke", "mixer": "grover", "depth": 1}]
     return [

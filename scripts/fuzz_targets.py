@@ -420,7 +420,7 @@ def use_report(path: Path, index: int) -> None:
 def use_start(path: Path, index: int) -> None:
     """The start of a circuit from a selection."""
     from biselect_quantum.circuits import AnsatzSpec
-    from biselect_quantum.cli.options import read_start
+    from biselect_quantum.cli.readers import read_start
 
     problem = plain_problem()
     AnsatzSpec(problem, 1, start=read_start(str(path), problem))
@@ -470,8 +470,8 @@ def use_checkpoint(path: Path, index: int) -> None:
 @cache
 def compiled() -> dict[str, bytes]:
     """What `compile` writes, and beside it the snapshot of the device."""
-    from biselect_quantum.devices.bundle import compile_problem
     from biselect_quantum.devices.execution.circuit_files import circuit_contents
+    from biselect_quantum.devices.likeliest import compile_problem
 
     made = compile_problem(plain_problem(), "iqm-54", [0.4, 0.3, 0.5, 0.6], depth=2, compare=False, seed=3)
     return circuit_contents(made)

@@ -3,14 +3,13 @@
 Half of the kills come at an even spread of times, half right before or after an even spread of steps: a record, a
 sample, a job handed in or asked for. Each killed run is taken up once; its folder must then hold the same bytes as that
 of a run that nobody killed, but for SQLite's count of how often its file was opened. Jobs of services carry random
-tags, so of their records the shots are compared, and no job that can be found by its tag may be handed in twice.
-The services' side is a stand-in that keeps its jobs in files.
+tags, so of their records the shots are compared, and no job may be handed in twice. The service's side is a
+stand-in that keeps its jobs in a file.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import pickle
@@ -27,7 +26,7 @@ from typing import Any
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "quantum" / "tests"))
 
 import numpy as np  # noqa: E402 (the threads are counted at import)
 
@@ -47,42 +46,7 @@ RECORDED = "FakeManilaV2"
 COUNTERS = (range(24, 28), range(92, 96))  # where SQLite's header says how often the file was opened to be changed
 SAMPLER = "StatevectorSampler"
 IBM = "ibm:answering"  # by IBM's own client
-STAND_INS = {"iqm:https://stand.in/device": False}  # finds by tag?
-SERVICES = (IBM, *STAND_INS)
-PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", f"local:{RECORDED}", SAMPLER, *SERVICES)
-
-
-class StandIn(remote.Service):
-    """A service whose jobs are files of a folder; its client is left out, what is ours is not."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name, self.finds = name, STAND_INS[name]
-        self._folder = folder
-        folder.mkdir(exist_ok=True)
-
-    def find(self, tag: str) -> str | None:
-        """The job that carries the tag."""
-        found = [path.name for path in self._folder.iterdir() if self.finds and path.name.endswith(tag)]
-        return found[0] if found else None
-
-    def snapshot(self) -> dict[str, Any]:
-        """A calibration that stays as it is."""
-        return {"hash": hashlib.sha256(b"calibration").hexdigest()}
-
-    def _run(self, circuit: Any, shots: int, tag: str) -> Any:
-        number = int(tag.split("-")[2])  # the repeat: what a job measures must not depend on how often it was tried
-        name = f"job-{len(list(self._folder.iterdir()))}-{tag}"
-        bits = np.random.default_rng(number).integers(2, size=(shots, circuit.num_clbits))
-        part = self._folder.with_suffix(".part")
-        part.write_text(json.dumps(bits.tolist()))
-        os.replace(part, self._folder / name)
-        return type("Job", (), {"job_id": lambda job: name})()
-
-    def _measured(self, job: str, wait: float | None) -> Any:
-        return np.array(json.loads((self._folder / job).read_text()))
-
-    def _meaning(self, error: Exception) -> type[remote.ServiceError]:
-        return remote.ServiceError
+PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", SAMPLER, IBM)
 
 
 def answering(folder: Path) -> Any:
@@ -131,19 +95,18 @@ def compiled(room: Path, on: str) -> Path:
     return folder
 
 
-def whole_run(circuit: Path, folder: Path, on: str, again: bool) -> None:
+def whole_run(circuit: Path, folder: Path, on: str) -> None:
     """All that `biselect run` does, from the first file to the last."""
     given: Any = on
     if on == SAMPLER:
         from qiskit.primitives import StatevectorSampler
 
         given = StatevectorSampler()
-    elif on in SERVICES:
-        place = folder.parent / "service"
-        given = answering(place) if on == IBM else StandIn(on, place)
+    elif on == IBM:
+        given = answering(folder.parent / "service")
     stored, sampler = load_circuit(circuit), sampler_for(given)
     run = freeze(stored, circuit, folder, plan(stored, given, shots=SHOTS, repeats=REPEATS, seed=1))
-    conclude(run, execute(run, sampler, resubmit=again and not STAND_INS.get(on, True)))
+    conclude(run, execute(run, sampler))
 
 
 def watch(step: Callable[[], None]) -> None:
@@ -207,7 +170,7 @@ def kill_at(place: str, moments: int, room: Path) -> Counter[str]:
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process on the spot, as SIGKILL does
                 signal.setitimer(signal.ITIMER_REAL, seconds)
             begin = time.monotonic()
-            whole_run(circuit, path, place, again=False)
+            whole_run(circuit, path, place)
             signal.setitimer(signal.ITIMER_REAL, 0)
             return {"steps": count, "seconds": time.monotonic() - begin}
 
@@ -223,10 +186,10 @@ def kill_at(place: str, moments: int, room: Path) -> Counter[str]:
         else:
             killed, _ = in_child(counted(None, share * took["seconds"], path))
         found["killed" if killed else "(ended before)"] += 1
-        in_child(lambda: whole_run(circuit, path, place, again=True))  # noqa: B023
+        in_child(lambda: whole_run(circuit, path, place))  # noqa: B023
         other = [name for name, data in contents(path, place).items() if data != wanted.get(name)]
         found[f"OTHER {', '.join(other).upper()}" if other else "same"] += 1
-        if place in SERVICES and STAND_INS.get(place, True) and jobs(path.parent / "service") != REPEATS:
+        if place == IBM and jobs(path.parent / "service") != REPEATS:
             found["A JOB TWICE"] += 1
     return found
 
@@ -240,7 +203,7 @@ def jobs(service: Path) -> int:
 def contents(folder: Path, place: str) -> dict[str, Any]:
     """What a run's folder holds, byte for byte; of a service's records what was measured."""
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
-    if place in SERVICES:
+    if place == IBM:
         with closing(sqlite3.connect(folder / RESULTS)) as database:
             records = [
                 json.loads(text) for (text,) in database.execute(f"SELECT record FROM {TABLES[0]} ORDER BY number")

@@ -112,7 +112,7 @@ def test_circuits_of_the_fuzzer_are_of_every_kind():
         [len(group["members"]) == 1 for group in groups],
         ["at_most" in group for group in groups],
         *([case["mixer"] == "grover" or kind in case["mixer"] for case in cases] for kind in ("complete", [])),
-        *([case["start"] == kind for case in cases] for kind in ("dicke", "canonical", "choice", "warm", "state")),
+        *([case["start"] == kind for case in cases] for kind in ("dicke", "canonical", "choice", "state")),
         *([case["dtype"] == kind for case in cases] for kind in ("complex64", "complex128")),
         *([kind in case["observables"] for case in cases] for kind in ("energy", "hit", "no hit", "cvar", "values")),
         *([kind in case["calls"] for case in cases] for kind in simulators.CALLS),

@@ -1,85 +1,215 @@
-"""The layout is the architecture: a module imports only from layers above its own."""
+"""The layout is the architecture: three packages in layers, without cycles, and nothing loaded that is not used."""
 
 import ast
+import inspect
+import re
+import runpy
 import subprocess
 import sys
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-import biselect
-
-ROOT = Path(biselect.__file__).parent
-LAYERS = [
-    "_version",
-    "_stopping",
-    "errors",
-    "options",
-    "extensions",
-    "progress",
-    "core",
-    "calibrate",
-    "solvers",
-    "theory",
-    "data",
-    "partitions",
-    "engines",
-    "simulate",
-    "qaoa",
-    "hardware",
-    "report",
-    "reviews",
-    "plot",
-    "estimators",
-    "app",
-    "cli",
-    "testing",
-]
-HEAVY = ["qiskit", "matplotlib", "cupy", "numba", "sklearn", "pyarrow", "pandas", "polars"]
+ROOT = Path(__file__).parents[1]
+PACKAGES = {"biselect": "src", "biselect_quantum": "quantum/src", "biselect_studies": "studies/src"}
+LAYERS = {  # a module imports from its own layer and those before it
+    "biselect": (
+        "_version _stopping errors extensions options progress core calibrate solvers data partitions engines report "
+        "reviews plot estimators app cli testing"
+    ),
+    "biselect_quantum": (
+        "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"
+    ),
+    "biselect_studies": "_version metrics data extensions recovery quantum",  # all else is a study, and lies above
+}
+ONLY = {  # what imports another package, and nobody else
+    "qiskit": ("biselect_quantum.devices",),
+    "starlette": ("biselect.app",),
+    "uvicorn": ("biselect.app",),
+}
+HEAVY = {"qiskit", "matplotlib", "cupy", "numba", "sklearn", "pyarrow", "pandas", "polars"}
+MOST_PARAMETERS = 12
+CYCLES = {  # that remain; the list must shrink to none
+    "biselect_studies.experiments.compile_case biselect_studies.paper_environment",
+}
 
 
-def layer_of(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else ""
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of the three packages by its name."""
+    trees = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted((ROOT / folder / package).rglob("*.py")):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            name = ".".join(parts).removesuffix(".__init__")
+            trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return trees
 
 
-def imports(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text())
-    found = set()
-    for node in ast.walk(tree):
+def run_parts(node: ast.AST):
+    """What of a module runs: all of it but for what only type checkers see."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from run_parts(child)
+
+
+@cache
+def imports(name: str) -> set[str]:
+    """What a module imports, at its top or inside a function; modules of ours in full."""
+    targets = set()
+    for node in run_parts(modules()[name]):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            targets |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} if node.module == "biselect" else set()
-    return found
+            assert node.level == 0, f"{name}: relative import"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                targets.add(inner if inner in modules() else node.module)
+    return targets - {name}
 
 
-def modules() -> list[Path]:
-    return [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+def is_ours(name: str) -> bool:
+    return name.partition(".")[0] in PACKAGES
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_imports_only_from_layers_above_its_own(path):
-    own = path.relative_to(ROOT).parts[0].removesuffix(".py")
-    if own == "__main__":
-        own = "cli"
-    assert own in LAYERS, f"{own} is not a known layer"
-    for name in imports(path):
-        other = layer_of(name) if name.startswith("biselect.") else None
-        if other in LAYERS:
-            assert LAYERS.index(other) <= LAYERS.index(own), f"{own} must not import {name}"
-        if name.split(".")[0] in ("starlette", "uvicorn"):
-            assert own == "app", f"only the workbench may import {name}, not {own}"
-        if name.split(".")[0].startswith("qiskit"):
-            assert own == "hardware", f"only hardware may import Qiskit, not {own}"
+def layer_of(name: str) -> int:
+    """The number of a module's layer; what no layer names lies above them all, and only the studies have such."""
+    package, _, rest = name.partition(".")
+    layers, own = LAYERS[package].split(), rest.partition(".")[0]
+    own = {"": "_version", "__main__": "cli"}.get(own, own)
+    assert own in layers or package == "biselect_studies", f"{own} is not a known layer of {package}"
+    return layers.index(own) if own in layers else len(layers)
 
 
-def loaded_by(code: str) -> set[str]:
+def test_a_module_imports_only_from_its_own_layer_and_those_before_it():
+    wrong = [
+        f"{name} imports {target}"
+        for name in modules()
+        for target in imports(name)
+        if is_ours(target) and target.partition(".")[0] == name.partition(".")[0] and layer_of(target) > layer_of(name)
+    ]
+    assert wrong == []
+
+
+def test_a_package_imports_only_those_before_it_and_nothing_private_of_them():
+    order, wrong = list(PACKAGES), []
+    for name in modules():
+        own = name.partition(".")[0]
+        for target in imports(name):
+            package, *rest = target.split(".")
+            if package in PACKAGES and package != own:
+                if order.index(package) > order.index(own) or any(part.startswith("_") for part in rest):
+                    wrong.append(f"{name} imports {target}")
+    assert wrong == []
+
+
+def test_only_one_place_imports_qiskit_and_one_the_web_server():
+    """The studies are above both."""
+    wrong = [
+        f"{name} imports {target}"
+        for name in modules()
+        for target in imports(name)
+        for other, places in ONLY.items()
+        if target.split(".")[0].startswith(other) and not name.startswith((*places, "biselect_studies"))
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other_but_those_that_are_known():
+    """Imports inside functions count too: what needs one to break a cycle is in two places that are one."""
+    edges = {
+        name: {one for one in imports(name) if one in modules() and one.split(".")[0] == name.split(".")[0]}
+        for name in modules()
+    }
+    assert {" ".join(sorted(cycle)) for cycle in cycles(edges)} == CYCLES
+
+
+def cycles(edges: dict[str, set[str]]) -> list[set[str]]:
+    """Groups of more than one node, each of which reaches all others."""
+    reached = {}
+    for start in edges:
+        seen, waiting = set(), [start]
+        while waiting:
+            for target in edges[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        reached[start] = seen
+    groups = {frozenset(b for b in reached[a] if a in reached[b]) for a in edges if a in reached[a]}
+    return [set(group) for group in groups if len(group) > 1]
+
+
+def functions(tree: ast.Module):
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_no_function_takes_more_than_twelve_parameters():
+    """Compiled kernels aside, which are given arrays one by one."""
+    wide = {}
+    for name, tree in modules().items():
+        for node in functions(tree):
+            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            number = len(names) - (names[:1] in (["self"], ["cls"]))
+            if number > MOST_PARAMETERS and not re.search(
+                "njit|intrinsic", " ".join(map(ast.unparse, node.decorator_list))
+            ):
+                wide[f"{name}.{node.name}"] = number
+    assert wide == {}
+
+
+def test_no_function_takes_its_own_variables_for_a_bag_of_options():
+    calls = [
+        f"{name}.{node.name}"
+        for name, tree in modules().items()
+        for node in functions(tree)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "locals"
+    ]
+    assert calls == []
+
+
+def test_no_public_function_is_called_like_a_module_beside_it():
+    """Importing the module would hide the function: Python sets the package's attribute to the module."""
+    names = runpy.run_path(str(ROOT / "docs" / "extensions" / "public_names.py"))
+    hidden = []
+    for place in names["MODULES"]:
+        package = import_module(place)
+        beside = {name.rpartition(".")[2] for name in modules() if name.rpartition(".")[0] == place}
+        for name in beside & {*names["public_names"](package), *getattr(package, "__all__", ())}:
+            if f"{place}.{name}" not in _stub(package):
+                hidden.append(f"{place}.{name}")
+    assert hidden == []
+
+
+def _stub(package) -> set[str]:
+    """Modules that a package offers as such, by `from . import plot as plot` in its stub."""
+    stub = Path(inspect.getfile(package)).with_suffix(".pyi")
+    lines = stub.read_text(encoding="utf-8") if stub.exists() else ""
+    return {f"{package.__name__}.{name}" for name in re.findall(r"^from \. import (\w+)", lines, re.MULTILINE)}
+
+
+def loaded_by(code: str) -> list[str]:
     script = f"import sys\n{code}\nprint(','.join(sorted(sys.modules)))"
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    return {name.split(".")[0] for name in output.strip().splitlines()[-1].split(",")}
+    return output.strip().splitlines()[-1].split(",")
+
+
+def libraries(names: list[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def command(*arguments: object) -> str:
+    return f"""
+from biselect.cli import main
+sys.argv = {["biselect", *map(str, arguments)]!r}
+try:
+    main()
+except SystemExit:
+    pass
+"""
 
 
 @pytest.mark.parametrize(
@@ -91,46 +221,31 @@ def loaded_by(code: str) -> set[str]:
     ],
 )
 def test_light_stays_light(code):
-    assert not loaded_by(code) & set(HEAVY)
+    assert not libraries(loaded_by(code)) & HEAVY
 
 
 def test_pictures_load_matplotlib_only_when_drawn():
-    assert "matplotlib" not in loaded_by("import biselect; biselect.plot.block")
+    assert "matplotlib" not in libraries(loaded_by("import biselect; biselect.plot.block"))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["--help"],
-        ["--version"],
-        ["demo", "--help"],
-        ["select", "--help"],
-        ["certify", "--help"],
-        ["compile", "--help"],
-        ["reproduce", "--help"],
-        ["train", "--help"],
-    ],
-)
-def test_help_loads_nothing_numeric(command):
-    code = f"""
-from biselect.cli import main
-sys.argv = ["biselect", *{command!r}]
-try:
-    main()
-except SystemExit:
-    pass
-"""
-    assert not loaded_by(code) & {*HEAVY, "numpy"}
+def test_help_loads_nothing_numeric():
+    """Of all commands in one process: a module that one of them loads is seen at the end."""
+    asked = [["--help"], ["--version"]]
+    asked += [[name, "--help"] for name in ("demo", "select", "certify", "compile", "reproduce", "train")]
+    assert not libraries(loaded_by("".join(command(*arguments) for arguments in asked))) & {*HEAVY, "numpy"}
 
 
 @pytest.mark.parametrize(("kinds", "heavy"), [("1", {"numba"}), ("5", set())])  # proofs of kinds need compiled kernels
 def test_selecting_loads_neither_plots_nor_anything_quantum(tmp_path, kinds, heavy):
-    code = f"""
-from biselect.cli import main
-sys.argv = ["biselect", "demo", "--out", {str(tmp_path)!r}, "--kinds", {kinds!r}, "--quiet", "--json"]
-try:
-    main()
-except SystemExit:
-    pass
-"""
-    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", *heavy}
+    names = loaded_by(command("demo", "--out", tmp_path, "--kinds", kinds, "--quiet", "--json"))
+    assert not libraries(names) & {"qiskit", "matplotlib", "cupy", *heavy}
+
+
+def test_a_command_loads_the_modules_that_it_needs(tables):
+    """Of 430 files: a selection from a small table at most 150, the picture of a training at most 90."""
+    arguments = ("-k", 2, "-m", 2, "--reference", tables / "reference.parquet", "--out", tables / "answer", "--quiet")
+    selecting = loaded_by(command("select", tables / "pool.parquet", "--id-column", "id", *arguments))
+    assert (tables / "answer" / "selection.json").exists()
+    assert len([name for name in selecting if is_ours(name)]) <= 150
+    drawing = loaded_by("import biselect_quantum.plot.training_picture")
+    assert len([name for name in drawing if is_ours(name)]) <= 90

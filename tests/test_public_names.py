@@ -35,7 +35,7 @@ NAMES = {
     "biselect_quantum.circuits": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
-        "split_terms surrogate train WarmStart"
+        "split_terms surrogate train"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
@@ -45,16 +45,16 @@ NAMES = {
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts "
+        "build_circuit choose_patch compile_circuit compile_open compile_problem decode_counts "
         "hardware_mask layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit "
         "qasm3_text qpy_bytes retained_mass to_qiskit trade"
     ),
-    "biselect_quantum.devices.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
+    "biselect_studies.quantum.mean_field": "Agreement agreement low_energy_overlap sparse_optimum",
     "biselect_quantum.devices.execution": (
         "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
     ),
     "biselect_quantum.devices.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in mitigate noisy_chances "
+        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in noisy_chances "
         "noisy_shots register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",

@@ -115,7 +115,7 @@ def test_the_command_line_names_no_python(run, tmp_path):
 def test_patches_and_proofs_of_size_say_what_to_do():
     pytest.importorskip("qiskit")
     from biselect_quantum.devices import choose_patch, load_target
-    from biselect_quantum.devices.surrogates import low_energy_overlap
+    from biselect_studies.quantum.mean_field import low_energy_overlap
 
     said = refused(choose_patch, load_target("iqm-54"), 40, 20)
     assert "take fewer samples or features, or a larger device" in said

@@ -37,7 +37,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect_quantum.simulate.program",
     "biselect_quantum.simulate.wide",
     "biselect_quantum.devices",
-    "biselect_quantum.devices.surrogates",
     "biselect_quantum.devices.execution",
     "biselect_quantum.devices.noise",
     "biselect.data.readers",

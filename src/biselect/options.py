@@ -13,9 +13,11 @@ with its `Flag`.
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
+
+from biselect.errors import InputError
 
 ANY: Any = ...  # in an advice: some value, which the reader must know
 
@@ -99,6 +101,16 @@ def non_defaults(options: Options) -> dict[str, Any]:
     return found
 
 
+def refuse_others(options: Options, *names: str) -> None:
+    """Refuse fields that were set and play no part in what is asked for.
+
+    Raises:
+        InputError: another field than those named is not as the class has it by itself.
+    """
+    if others := {name: value for name, value in non_defaults(options).items() if name not in names}:
+        raise InputError(f"{spell(replace(type(options)(), **others))}: this plays no part here; leave it out")
+
+
 def in_python(*options: Options, **parameters: Any) -> str:
     """Options and plain parameters as arguments of a call, without what is left at its default.
 
@@ -153,7 +165,12 @@ def _words(flag: str, value: Any) -> list[str]:
     return [flag, str(value)]
 
 
-_spelling: Callable[..., str] = in_python
+_command: str | None = None  # as it was typed, while one is running
+
+
+def running_command() -> str | None:
+    """The command line that is running; None in a program."""
+    return _command
 
 
 def spell(*options: Options, **parameters: Any) -> str:
@@ -162,18 +179,18 @@ def spell(*options: Options, **parameters: Any) -> str:
     >>> f"leave it out with {spell(Columns(exclude=['note']))}, or say {spell(Csv(decimal=ANY))}"
     "leave it out with columns=Columns(exclude=['note']), or say csv=Csv(decimal=...)"
     """
-    return _spelling(*options, **parameters)
+    return in_python(*options, **parameters) if _command is None else in_flags(*options, **parameters)
 
 
 @contextmanager
-def spelled_in_flags() -> Iterator[None]:
-    """Let `spell` write flags, for as long as a command runs."""
-    global _spelling
-    before, _spelling = _spelling, in_flags
+def running(command: str) -> Iterator[None]:
+    """Let messages name flags, and answers the command that gave them, for as long as it runs."""
+    global _command
+    before, _command = _command, command
     try:
         yield
     finally:
-        _spelling = before
+        _command = before
 
 
 def _column(help: str, *names: str, value: str = "COLUMN", **more: Any) -> Flag:
@@ -332,6 +349,21 @@ class Kinds(Options, heading="Kinds of unusual"):
         float,
         Flag("Of the rows said to stand out, the share that may be expected to be normal.", "--expected-false-share"),
     ] = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds(Options, heading="Rounds of review"):
+    """What the rows of a further table are chosen with; None for as with the last one, or as usual."""
+
+    m: Annotated[
+        int | None, Flag("How many columns to a kind of unusual; 4 if left out.", "-m", least=1, first=True)
+    ] = None
+    kinds: Annotated[int | None, Flag("How many kinds of unusual to look for; 5 if left out.", least=1)] = None
+    missing: Annotated[
+        str | None,
+        Flag("What to do with missing values; weigh if left out.", choices=("weigh", "median", "error")),
+    ] = None
+    seed: Annotated[int | None, Flag("Fixes every random draw; 0 if left out.", least=0)] = None
 
 
 @dataclass(frozen=True, kw_only=True)

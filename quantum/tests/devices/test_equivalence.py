@@ -6,9 +6,7 @@ there compilers take short cuts.
 """
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -20,8 +18,6 @@ from biselect_quantum.circuits import SCHEDULES, AnsatzSpec
 from biselect_quantum.devices import YFramePath, compile_circuit, compile_problem
 from biselect_quantum.devices.execution.circuit_checks import SIMULATED, distance
 from biselect_quantum.devices.execution.circuit_files import check_circuit
-from biselect_quantum.devices.mitigation.decoupling import decoupled
-from biselect_quantum.devices.mitigation.twirling import twirled
 from biselect_quantum.devices.paths import STRONGEST_QISKIT, NetworkPath, QiskitPath, factorial
 from biselect_quantum.devices.targets import load_target
 from biselect_quantum.simulate.program import Op
@@ -278,24 +274,16 @@ def check(small, way, seed, most):
         assert any(reason in str(error) for reason in NO_WAY), (way.__name__, seed, str(error))
         return []
     allowed = QISKITS if isinstance(compiled.path, QiskitPath) else OURS
-    circuits = {compiled.path.name: compiled}
-    changes = {
-        "twirled": partial(twirled, seed=seed),
-        "decoupled": partial(decoupled, sequence=("xx", "xy4")[seed % 2]),
-    }
-    for name, change in changes.items():
-        with suppress(InputError):  # frames of CZ and RZZ alone, waits where the device has delays
-            circuits[name] = change(compiled, target)
-    for name, circuit in circuits.items():
-        assert off(circuit) < allowed, (way.__name__, seed, name, target.description, off(circuit))
-        n = circuit.program.n_samples
-        if all(min(edge) < n <= max(edge) for edge in circuit.program.edges("rzz")):  # as in every circuit of a file
-            assert distance(circuit) == pytest.approx(off(circuit), abs=1e-9), (way.__name__, seed, name)
-    return list(circuits)
+    name = compiled.path.name
+    assert off(compiled) < allowed, (way.__name__, seed, name, target.description, off(compiled))
+    n = compiled.program.n_samples
+    if all(min(edge) < n <= max(edge) for edge in compiled.program.edges("rzz")):  # as in every circuit of a file
+        assert distance(compiled) == pytest.approx(off(compiled), abs=1e-9), (way.__name__, seed, name)
+    return [name]
 
 
 def count_checked(small, way, programs, most):
-    """Compare so many programs, whatever is refused left out; gives how often each path and each change was."""
+    """Compare so many programs, whatever is refused left out; gives how often each path was."""
     found, seed = Counter(), 0
     while found["programs"] < programs:
         names = check(small, way, seed, most)

@@ -23,8 +23,6 @@ from biselect_quantum.devices.noise.courses import (
 )
 from biselect_quantum.devices.noise.vectors import FRAMES, ONE_QUBIT, StagedCircuit
 
-from .test_noise import compiled, drawn, misread, step_by_step
-
 GATES = [*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]
 SINGLE = 1e-5
 LIBRARY = get_standard_gate_name_mapping()
@@ -96,7 +94,7 @@ def as_paulis(channel, qubits):
     return pauli_error(list(zip(pauli_labels(qubits), twirled(channel), strict=True)))
 
 
-def twirled_distribution(noisy):
+def twirled_distribution(small, noisy):
     """What is read of all bits, by the density matrix of the twirled channels, waiting included."""
     errors = {place: as_paulis(error, len(place[1])) for place, error in noisy.errors.items()}
     circuit = noisy.circuit.copy_empty_like()
@@ -104,15 +102,15 @@ def twirled_distribution(noisy):
         waits = step.operation.name == "quantum_channel"
         operation = as_paulis(SuperOp(step.operation), 1).to_instruction() if waits else step.operation
         circuit.append(operation, step.qubits, step.clbits)
-    return misread(step_by_step(replace(noisy, circuit=circuit, errors=errors)), noisy.confusion)
+    return small.misread(small.step_by_step(replace(noisy, circuit=circuit, errors=errors)), noisy.confusion)
 
 
 @pytest.mark.parametrize("path, idle", [("y-frame", False), ("opt3-cz", True)])
 def test_chances_are_those_of_the_twirled_density_matrix(small, path, idle):
-    case, target = drawn(small, seed=6, qubits=6, split=3)
-    made = compiled(case, target, path)
+    case, target = small.drawn(seed=6, qubits=6, split=3)
+    made = small.compiled(case, target, path)
     noisy = cut_noise(made, target, idle=idle)
-    expected = twirled_distribution(noisy)
+    expected = twirled_distribution(small, noisy)
     n = case.problem.n_samples
     choice = case.program.choice
     state = sum(1 << qubit for qubit in [*choice[0], *(n + feature for feature in choice[1])])
@@ -127,9 +125,9 @@ def test_chances_are_those_of_the_twirled_density_matrix(small, path, idle):
 
 
 def test_shots_of_product_states_and_of_vectors_agree(small, monkeypatch):
-    case, target = drawn(small, seed=6, qubits=5, split=3)
-    noisy = cut_noise(compiled(case, target), target, idle=True)
-    expected, shots = twirled_distribution(noisy), 3000
+    case, target = small.drawn(seed=6, qubits=5, split=3)
+    noisy = cut_noise(small.compiled(case, target), target, idle=True)
+    expected, shots = twirled_distribution(small, noisy), 3000
     for vectors in (True, False):
         monkeypatch.setattr(trajectories, "runs_faster_as_vectors", lambda circuit, chosen=vectors: chosen)
         table, flawless = trajectories.noisy_table(noisy, shots, seed=1, most=None if vectors else 300)

@@ -14,15 +14,15 @@ import pytest
 
 pytest.importorskip("qiskit_ibm_runtime")
 
+
 import biselect as bs
 from biselect import Group, Rules, SelectionProblem
 from biselect.core.sector import block_subsets
 from biselect.errors import InputError
-from biselect_quantum.circuits import Ansatz, AnsatzSpec, Observable, Threshold, Training, WarmStart, components, train
+from biselect_quantum.circuits import Ansatz, AnsatzSpec, Observable, Threshold, Training, components, train
 from biselect_quantum.circuits.angle_selection import WideShots, fixed_angles, select_by_paper
 from biselect_quantum.devices import (
     choose_patch,
-    choose_surrogate,
     compile_circuit,
     compile_problem,
     decode_counts,
@@ -42,7 +42,6 @@ from biselect_quantum.devices.execution import execute, freeze, load_circuit, lo
 from biselect_quantum.devices.noise import noisy_chances, noisy_shots
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots
-from biselect_quantum.devices.surrogates import agreement, low_energy_overlap
 from biselect_quantum.devices.targets import load_target
 from biselect_quantum.simulate.wide import WideSampler
 from biselect_studies.quantum.register_trees import register_shots
@@ -173,16 +172,6 @@ def start_by_state(w):
     assert pinned(w.energies[w.chosen])(Ansatz.from_spec(w.spec.changed(start=basis(w, w.chosen)), backend="plain"))
 
 
-def start_by_warm_start(w):
-    warm = WarmStart.around(w.best, w.problem, trust=0.8)
-    weight = {
-        (s, f): np.prod([16.0 if i in w.chosen[0] else 1.0 for i in s] + [16.0 if j in w.chosen[1] else 1.0 for j in f])
-        for s, f in w.choices
-    }
-    mean = sum(weight[choice] * w.energies[choice] for choice in w.choices) / sum(weight.values())
-    assert pinned(mean)(Ansatz.from_spec(w.spec.changed(start=warm), backend="plain"))
-
-
 def start_canonical(w):
     samples, features = w.spec.changed(start="canonical").start
     assert (tuple(samples), tuple(features)) == min(w.choices, key=lambda choice: (choice[0], choice[1]))
@@ -257,10 +246,6 @@ def selection_of_another_order_to_compile(w):
 
 def selection_of_another_order_to_simulate(w):
     refused(lambda: Ansatz(w.problem, 1, start=bs.solve(w.other)))
-
-
-def selection_of_another_order_to_lean_on(w):
-    refused(lambda: WarmStart.around(bs.solve(w.other), w.problem))
 
 
 def selection_of_another_order_to_hit(w):
@@ -500,22 +485,9 @@ def mask_of_a_placement(w):
 
 
 def surrogate_held_against_the_problem(w):
-    found = agreement(w.problem, w.placed.surrogate)
-    sparse = {choice: slow_energy(w.placed.surrogate, *choice) for choice in w.choices}
-    best = min(sparse, key=sparse.__getitem__)
-    assert (tuple(found.choice[0]), tuple(found.choice[1])) == best
-    assert found.dense_energy == pytest.approx(w.energies[best])
-    assert 0 <= low_energy_overlap(w.problem, w.placed.surrogate, 5) <= 1
-    if w.placed.temperature is None:
-        for choice in w.choices:
-            lost = sum(w.problem.coupling[i, j] for i in choice[0] for j in choice[1] if not w.placed.mask[i, j])
-            assert sparse[choice] - w.energies[choice] == pytest.approx(lost)
-
-
-def surrogate_chosen_for_the_mask(w):
-    found = choose_surrogate(w.problem, w.placed.mask, seed=0)
-    if w.placed.temperature is not None:
-        assert found.problem.digest == w.placed.surrogate.digest
+    for choice in w.choices:
+        lost = sum(w.problem.coupling[i, j] for i in choice[0] for j in choice[1] if not w.placed.mask[i, j])
+        assert slow_energy(w.placed.surrogate, *choice) - w.energies[choice] == pytest.approx(lost)
 
 
 def operators_of_the_circuit(w):
@@ -568,7 +540,7 @@ def mixer_of_the_manifest(w):
 WAYS = [way for way in list(globals().values()) if isfunction(way) and [*signature(way).parameters] == ["w"]]
 WORLDS = {
     "edges": ({}, {}),
-    "named": (NAMES, {"surrogate": "mean-field"}),
+    "named": (NAMES, {}),
     "network": ({}, {"keep": 0.9}),
     "ruled": (RULES, {"registers": "paths", "path": "opt3-cz"}),
     "late": (NAMES, {"path": "complete-fractional", "registers": "paths"}),

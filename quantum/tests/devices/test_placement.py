@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.testing.strategies import blocked_problems, problems
+from biselect_quantum.devices.masks import hardware_mask
 from biselect_quantum.devices.patches import Patch, choose_patch
 from biselect_quantum.devices.placement import _fits, _tamed, carried, place
-from biselect_quantum.devices.surrogates import hardware_mask
 from biselect_quantum.devices.targets import load_target
 
 

@@ -125,7 +125,7 @@ def test_a_dicke_state_takes_a_number_of_gates_linear_in_n_times_k():
 def made():
     rng = np.random.default_rng(1)
     problem = SelectionProblem(coupling=rng.exponential(size=(4, 3)), sample_scores=rng.normal(size=4), k=2, m=1)
-    return compile_problem(problem, "boston", [0.7, -1.3, 0.4, 0.6], depth=2, surrogate="mean-field", compare=False)
+    return compile_problem(problem, "boston", [0.7, -1.3, 0.4, 0.6], depth=2, compare=False)
 
 
 def test_native_logical_and_sector_distributions_agree(made):

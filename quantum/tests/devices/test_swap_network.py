@@ -12,9 +12,9 @@ from biselect_quantum.devices import PATHS, compile_circuit, compile_problem, lo
 from biselect_quantum.devices.circuit_folder import write_circuit
 from biselect_quantum.devices.execution.circuit_files import load_circuit
 from biselect_quantum.devices.lines import choose_line, keep_couplings
+from biselect_quantum.devices.masks import retained_mass
 from biselect_quantum.devices.paths import NetworkPath, path_of
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
-from biselect_quantum.devices.surrogates import retained_mass
 from biselect_quantum.devices.swap_network import route
 from biselect_quantum.simulate.program import RZZ, XY, Op
 

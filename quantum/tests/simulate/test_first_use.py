@@ -12,10 +12,9 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.progress import say_to_whoever_watches, shown_elsewhere
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.training.train import backend_for
-from biselect_quantum.simulate import compiled, compiled_grover, first_use
+from biselect_quantum.circuits.training.trainer import backend_for
+from biselect_quantum.simulate import compiled, first_use
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES, TINY, choose_backend
-from biselect_quantum.simulate.other_mixers import Grover, Warm
 
 
 class Terminal(io.StringIO):
@@ -44,11 +43,9 @@ def test_the_sector_and_the_work_alone_choose_a_backend(monkeypatch):
     with monkeypatch.context() as patched:
         hide_the_machine(patched)
         plain = [choose_backend(problem) for problem in problems]
-        grover = [choose_backend(problem, Grover(None)) for problem in problems]
-        warm = [choose_backend(problem, Warm((np.ones(1), np.ones(1)))) for problem in problems]
         short, long = ([backend_for(problem, p, count) for problem in problems] for p, count in ((1, 1), (3, 2000)))
-    assert plain == grover == ["plain", *3 * ["compiled"]]
-    assert warm == 4 * ["plain"] and long == 4 * ["compiled"]
+    assert plain == ["plain", *3 * ["compiled"]]
+    assert long == 4 * ["compiled"]
     assert short == ["plain", "plain", "auto", "auto"]
 
 
@@ -77,13 +74,11 @@ def test_a_fresh_machine_trains_the_same_angles_as_a_warm_one(tmp_path):
     assert fresh == trained() and len(fresh.splitlines()) == 4
 
 
-@pytest.mark.parametrize("mixer", ["ring", "grover"])
-def test_every_compiled_simulator_says_that_it_compiles(monkeypatch, mixer):
+def test_the_compiled_simulator_says_that_it_compiles(monkeypatch):
     told = []
-    for module in (compiled, compiled_grover):
-        monkeypatch.setattr(module, "tell_when_compiling", lambda: told.append(mixer))
-    Ansatz(SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1), 1, mixer=mixer, backend="compiled")
-    assert told == [mixer]
+    monkeypatch.setattr(compiled, "tell_when_compiling", lambda: told.append("once"))
+    Ansatz(SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1), 1, backend="compiled")
+    assert told == ["once"]
 
 
 @pytest.mark.parametrize("watched", [True, False])

@@ -9,8 +9,7 @@ import pytest
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import TooLargeError
-from biselect.errors import InputError
-from biselect_quantum.circuits import Ansatz, AnsatzSpec, WarmStart
+from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.starts import basis_state
 from biselect_quantum.simulate import state_memory
 from biselect_quantum.simulate.layers import energy_table
@@ -19,7 +18,6 @@ STARTS = {
     "dicke": lambda problem: "dicke",
     "random": lambda problem: "random",
     "choice": lambda problem: (list(range(7)), list(range(5))),
-    "warm": lambda problem: WarmStart(samples=np.full(14, 0.3), features=np.full(10, 0.6)),
 }
 BUILT = {
     **{
@@ -33,7 +31,6 @@ BUILT = {
     },
     "energies": energy_table,
     "basis state": lambda problem: basis_state(problem, STARTS["choice"](problem)),
-    "warm state": lambda problem: STARTS["warm"](problem).state(problem),
 }
 RUN = {
     "state": lambda ansatz, angles: ansatz.state(angles),
@@ -68,11 +65,3 @@ def test_memory_is_asked_for_before_a_run_makes_another_state(monkeypatch, name)
     ansatz = Ansatz(MIDDLE, 1, schedule="tied", mixer="path", backend="compiled")
     monkeypatch.setattr(state_memory, "free_memory", lambda: 2**20)
     refused_without_a_state(partial(RUN[name], ansatz, np.zeros(2)))
-
-
-def test_a_warm_start_is_checked_without_its_state(monkeypatch):
-    monkeypatch.setattr(state_memory, "free_memory", lambda: 1)
-    warm = STARTS["warm"](MIDDLE)
-    assert AnsatzSpec(MIDDLE, 1, start=warm).start is warm
-    with pytest.raises(InputError, match="a chance for each of 15 samples"):
-        AnsatzSpec(SelectionProblem(coupling=np.ones((15, 10)), k=7, m=5), 1, start=warm)

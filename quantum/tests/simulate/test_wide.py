@@ -309,7 +309,7 @@ def test_a_device_reads_the_same_state_and_draws_the_same_shots(monkeypatch):
 def test_a_gpu_without_cupy_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     problem, circuit, _ = sparse_case(3, 2, 1, 1, 1)
-    with pytest.raises(MissingDependencyError, match=r"biselect\[gpu\]"):
+    with pytest.raises(MissingDependencyError, match=r"\./quantum\[gpu\]"):
         WideSampler(problem, circuit, device="gpu")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 
 DATE_PARTS = ("hour", "weekday", "gap")
 USUAL_PARTS = ("hour", "weekday")
@@ -31,18 +32,19 @@ def parts_of_dates(dates: Iterable[str]) -> dict[str, tuple[str, ...]]:
         parts = tuple(part.strip() for part in listed.split(",") if part.strip()) if colon else USUAL_PARTS
         if not parts or (unknown := [part for part in parts if part not in DATE_PARTS]):
             named = repr(unknown[0]) if parts else "nothing"
-            raise InputError(f"dates={entry!r} asks for {named}; the parts of a date are {', '.join(DATE_PARTS)}")
+            said = spell(Columns(types={name: f"date:{listed}"}))
+            raise InputError(f"{said} asks for {named}; the parts of a date are {', '.join(DATE_PARTS)}")
         asked[name] = parts
     return asked
 
 
 def date_part(series: nw.Series[Any], name: str, part: str) -> tuple[NDArray[np.float64], Sequence[str] | None]:
     """One part of a date column, with its labels where it is a category."""
-    kind = series.dtype
+    kind, said = series.dtype, spell(Columns(types={name: f"date:{part}"}))
     if not kind.is_temporal() or kind == nw.Duration or (kind == nw.Date and part == "hour"):
-        raise InputError(f"dates=['{name}:{part}']: column {name!r} holds {kind}, which has no {part}")
+        raise InputError(f"{said}: column {name!r} holds {kind}, which has no {part}")
     if kind == nw.Time and part != "hour":
-        raise InputError(f"dates=['{name}:{part}']: column {name!r} holds times of day, which have no {part}")
+        raise InputError(f"{said}: column {name!r} holds times of day, which have no {part}")
     if part == "hour":
         return series.dt.hour().cast(nw.Float64).to_numpy(), HOURS
     if part == "weekday":

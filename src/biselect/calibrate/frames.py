@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.dates import date_part, parts_of_dates
 from biselect.errors import InputError
+from biselect.options import Columns, Weighing, spell
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
 
@@ -144,9 +145,8 @@ def _coded(series: nw.Series[Any], name: str) -> tuple[NDArray[np.float64], Sequ
 
     kind = series.dtype
     if kind.is_temporal():
-        raise InputError(
-            f"column {name!r} holds {kind}; leave it out, or use parts of it: dates=['{name}:hour,weekday,gap']"
-        )
+        parts = spell(Columns(types={name: "date:hour,weekday,gap"}))
+        raise InputError(f"column {name!r} holds {kind}; leave it out, or use parts of it: {parts}")
     if kind not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
         raise InputError(f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it")
     try:
@@ -208,10 +208,15 @@ def refuse_unusable(
     if unusable.any():
         row, column = np.argwhere(unusable)[0]
         kind = "an infinite value" if np.isinf(X[row, column]) else "a missing value"
+        ways = [
+            f"{verb} {spell(Weighing(missing=way))}"
+            for verb, way in (("weigh missing values with", "weigh"), ("fill them with", "median"))
+        ]
         raise InputError(
             f"{where} has {kind} in column {columns[column]!r}, {place_of(int(row))} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-            + (", weigh missing values with missing='weigh' or fill them with missing='median'" * (missing == "error"))
+            + f", {' or '.join(ways)}"
+            * (missing == "error")
         )
 
 

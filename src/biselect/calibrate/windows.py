@@ -16,6 +16,7 @@ from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import FLAG, NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.calibrate.isolation import SAMPLE
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
@@ -157,8 +158,9 @@ def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool)
     if text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
         raise InputError(
             f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
-            f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
-            f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
+            f"of them once, so a new one means nothing. Leave it out with {spell(Columns(exclude=[name]))}, only show "
+            f"it with {spell(Columns(show=[name]))}, make it {spell(Columns(id=name))}, or insist with "
+            f"{spell(Columns(types={name: 'category'}))}"
         )
     return found
 

@@ -14,7 +14,6 @@ from biselect.cli.commands import Group
 from biselect.cli.console import fail
 from biselect.cli.usage import show_warnings_plainly
 from biselect.errors import BiselectError, InfeasibleError, InputError
-from biselect.options import spelled_in_flags
 
 app = typer.Typer(
     name="biselect",
@@ -46,8 +45,7 @@ def main() -> None:
     show_warnings_plainly()
     try:
         try:
-            with spelled_in_flags():
-                app(prog_name="biselect")
+            app(prog_name="biselect")
         finally:
             _flush_stdout()
     except BiselectError as error:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable, visible_json
-from biselect.cli.defaults import taken
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
 
@@ -17,11 +15,6 @@ if TYPE_CHECKING:
     from biselect.reviews import Review
 
 SHOWN_ROWS = 30
-
-
-def this_command() -> str:
-    """The command line that is running, with what it took from the file of defaults: it needs no file to run again."""
-    return shlex.join(["biselect", *sys.argv[1:2], *taken, *sys.argv[2:]])
 
 
 def check_place(folder: Path | None, names: Iterable[str] = (), *, proof: bool = False, page: bool = False) -> None:

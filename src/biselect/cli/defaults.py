@@ -15,7 +15,6 @@ from biselect.errors import InputError
 
 FILE = Path("biselect.toml")
 ADDRESS = re.compile(r"(\w+:)?[/\\]{2}")  # `dask://host`, `//host/share`
-taken: list[str] = []  # what the running command took from the files, as one would type it
 
 
 def own_file() -> Path:

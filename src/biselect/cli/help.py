@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -11,8 +12,9 @@ import typer
 from typer.core import TyperCommand
 
 from biselect.cli.console import Steps
-from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults, taken
+from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults
 from biselect.errors import InputError
+from biselect.options import running
 
 HYPHEN, SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 LEFT = 24  # characters of options; a longer one has a line of its own
@@ -55,12 +57,12 @@ class Command(Unbroken, TyperCommand):
             raise InputError(f"{FILE}: [{self.name}] {key_of(error.param)}: {error.message}") from None
 
     def invoke(self, ctx: Any) -> Any:
-        """Say what came from the file, and remember it for the command that a report records."""
+        """Say what came from the file; the command that a report records holds it, and needs no file to run again."""
         values = {one.name: ctx.default_map[one.name] for one in self.params if _from_file(ctx, one)}
-        taken[:] = as_flags(self.params, values)
-        if taken:
-            Steps(bool(ctx.params.get("quiet"))).say(f"from {FILE}: {shlex.join(taken)}")
-        return super().invoke(ctx)
+        if words := as_flags(self.params, values):
+            Steps(bool(ctx.params.get("quiet"))).say(f"from {FILE}: {shlex.join(words)}")
+        with running(shlex.join(["biselect", *sys.argv[1:2], *words, *sys.argv[2:]])):
+            return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments and the options that must be given, then the rest."""

@@ -6,6 +6,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 
 YES = frozenset(
     "1 true t yes y ja j wahr oui o vrai si sí s sim vero verdadero tak ano kyllä igen da evet nai ναι да".split()
@@ -18,6 +19,7 @@ ODD = frozenset(
 USUAL = frozenset(
     "ok legit legitimate genuine normal good benign negative licit regular clean passed valid unauffällig".split()
 )
+VALUE = "VALUE"  # in an advice: one that only the reader knows
 SHOWN = 5
 
 
@@ -67,13 +69,13 @@ def label_flags(table: pa.Table, name: str, where: str, positive: str | None = N
         if texts.null_count:
             raise InputError(
                 f"{where}: label column {name!r} has {texts.null_count} missing values; to count them as negative, "
-                f"name the positive value: label_column='{name}={positive_of(found) or 'VALUE'}'"
+                f"name the positive value: {spell(Columns(label=f'{name}={positive_of(found) or VALUE}'))}"
             )
         taken = positive_of(found)
         if taken is None:
             raise InputError(
                 f"{where}: label column {name!r} must hold 0 and 1 only, or two values such as yes and no, but holds "
-                f"{listed}; name the positive one: label_column='{name}={found[-1] if found else 'VALUE'}'"
+                f"{listed}; name the positive one: {spell(Columns(label=f'{name}={[VALUE, *found][-1]}'))}"
             )
         chosen = taken
     marks = pc.fill_null(pc.equal(texts, chosen), False)

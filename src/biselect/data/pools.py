@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from biselect.data.readers.delimited import line_of_row, read_as, reading_of
 from biselect.data.splits import as_times, read_times, rows_until
 from biselect.data.tables import Place, is_date, is_number, is_text, require_columns, rows_with_new_ids, texts, usable
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, RowRules, Split, spell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +118,31 @@ class Roles:
     numbers: Sequence[str] = ()
     dates: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, columns: Columns, csv: Csv = Csv(), per: str | None = None) -> Self:
+        """The roles that options say; a column of scores is shown."""
+        types: dict[str, list[str]] = {"category": [], "number": [], "date": []}
+        for name, kind in columns.types.items():
+            word, colon, parts = kind.partition(":")
+            if word not in types or (colon and word != "date"):
+                said = spell(Columns(types={name: kind}))
+                raise InputError(f"{said}: a column holds number, category, date, or parts of it such as date:hour")
+            types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
+        return cls(
+            id_column=columns.id,
+            label_column=columns.label,
+            time_column=columns.time,
+            duplicates=columns.duplicates,
+            date_format=csv.date_format,
+            features=columns.features,
+            exclude=columns.exclude,
+            show=[*columns.show, *([columns.score] if columns.score else [])],
+            per=per,
+            categories=types["category"],
+            numbers=types["number"],
+            dates=types["date"],
+        )
+
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
         dates = parts_of_dates(self.dates)
@@ -127,19 +153,22 @@ class Roles:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
             if shown := [name for name in self.features if name == self.per or name in self.show]:
-                raise InputError(f"column {shown[0]!r} of show= or per= is never a feature; take it from features=")
+                raise InputError(
+                    f"column {shown[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
+                    f"feature; take it from {spell(Columns(features=ANY))}"
+                )
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
             chosen = [name for name in reference.column_names if name not in special and name not in left_out]
         if not chosen:
-            raise InputError("no feature columns are left; check features= and exclude=")
+            raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
         if len(set(chosen)) != len(chosen):
-            raise InputError("a feature is named more than once in features=")
+            raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
         return chosen
 
     def unused_dates(self, reference: pa.Table) -> list[str]:
-        """Date columns that nobody asked for: no feature unless features= or dates= names them."""
+        """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
         if self.features is not None:
             return []
         taken = {self.id_column, self.label_column, self.time_column, self.per, *self.show, *self.exclude}
@@ -158,11 +187,10 @@ def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
     return _build(Part(table=reference), Part(table=pool, rows=kept), roles, repeated)
 
 
-def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_last: int | None = None) -> Pool:
-    """Earlier rows become the reference, later ones the pool, or only the last `pool_last` of them.
+def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
+    """Earlier rows become the reference, later ones the pool, or only the last of them.
 
-    The rows are sorted by time here if they are not; those of equal time keep their order. `reference_until` is the
-    last time of the reference, or its share of the rows, such as `60%`.
+    The rows are sorted by time here if they are not; those of equal time keep their order.
     """
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
@@ -175,15 +203,16 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
     if (kept := _kept(table, roles)) is not None:
         order = order.filter(pc.is_in(order, pa.array(kept, order.type)))
     rows = order.to_numpy()
-    cut = rows_until(times.take(order), reference_until, written)
+    cut = rows_until(times.take(order), str(split.until), written)
     if cut == 0 or cut == len(rows):
         side = "no row is" if cut == 0 else "every row is"
-        raise InputError(f"reference_until={reference_until!r}: {side} that early; both sides need rows")
+        raise InputError(f"{spell(Split(until=split.until))}: {side} that early; both sides need rows")
     later = rows[cut:]
-    if pool_last is not None:
-        if not 1 <= pool_last <= later.size:
-            raise InputError(f"pool_last= must be 1 to {later.size}, the rows after the reference; got {pool_last}")
-        later = later[-pool_last:]
+    if split.last is not None:
+        if not 1 <= split.last <= later.size:
+            many = f"1 to {later.size}, the rows after the reference"
+            raise InputError(f"{spell(Split(last=ANY))} must be {many}; got {split.last}")
+        later = later[-split.last :]
     repeated = table.num_rows - len(rows)
     return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles, repeated)
 
@@ -191,11 +220,11 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
 def _kept(table: pa.Table, roles: Roles) -> NDArray[np.int64] | None:
     """The rows that are left when repeated ids are taken out; None for all."""
     if roles.duplicates not in ("error", "first", "last"):
-        raise InputError(f"duplicates= must be first, last or error, got {roles.duplicates!r}")
+        raise InputError(f"{spell(Columns(duplicates=ANY))} must be first, last or error, got {roles.duplicates!r}")
     if roles.duplicates == "error":
         return None
     if roles.id_column is None:
-        raise InputError("duplicates= is about ids; give id_column= too")
+        raise InputError(f"{spell(Columns(duplicates=ANY))} is about ids; give {spell(Columns(id=ANY))} too")
     require_columns(table, [roles.id_column], "the pool")
     kept = rows_with_new_ids(table[roles.id_column], roles.duplicates)
     return kept if len(kept) < table.num_rows else None
@@ -250,7 +279,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     idle = set(unused)
     features = [name for name in roles.feature_columns(reference) if name not in idle]
     if not features:
-        raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday,gap']")
+        parts = spell(Columns(types={unused[0]: "date:hour,weekday,gap"}))
+        raise InputError(f"only dates are left; use parts of one with {parts}")
     there = set(pool.column_names)
     either = there.union(reference.column_names)
     for name in (*roles.exclude, roles.time_column):

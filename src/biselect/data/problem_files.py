@@ -15,6 +15,7 @@ from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.sources import Source
 from biselect.data.tables import names_in, numeric, require_columns, texts
 from biselect.errors import InputError
+from biselect.options import ANY, spell
 
 
 def read_problem(
@@ -46,7 +47,7 @@ def read_problem(
             return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
     table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
     if k is None or m is None:
-        raise InputError(f"{path}: a table of weights has no budgets; give both k= and m=")
+        raise InputError(f"{path}: a table of weights has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
     left_out = names_in(exclude, table.column_names)
     require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
     names = [name for name in table.column_names if name not in {id_column, *left_out}]

@@ -17,6 +17,7 @@ from biselect.data.readers.text_columns import Hints, entries_of, understand
 from biselect.data.readers.written_dates import forms_of, from_form
 from biselect.data.tables import Place, is_text
 from biselect.errors import InputError
+from biselect.options import ANY, Csv, Split, spell
 
 __all__ = ["TimeSplit", "split_rows"]
 
@@ -156,7 +157,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | Non
         except ValueError:
             share = Fraction(0)
         if not 0 < share < 1:
-            raise InputError(f"reference_until={until!r}: a share must lie between 0% and 100%")
+            raise InputError(f"{spell(Split(until=until))}: a share must lie between 0% and 100%")
         return int(share * len(sorted_times))
     kind = sorted_times.type
     try:
@@ -166,7 +167,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | Non
             early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
     except (ValueError, pa.ArrowException) as error:
         raise InputError(
-            f"reference_until={until!r}: not a value of the time column ({kind}), nor a share like 60% ({error})"
+            f"{spell(Split(until=until))}: not a value of the time column ({kind}), nor a share like 60% ({error})"
         ) from error
     return int(pc.sum(early).as_py())
 
@@ -191,8 +192,8 @@ def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.
             more = f" ({many:,} such entries)" if many > 1 else ""
             said = f"time column {name!r} holds what is no date: {place_of(row)} holds {column[row].as_py()!r}{more}"
     raise InputError(
-        f"{said}; write dates as 2026-03-28 18:55, all with an offset or all without, or give date_format=, such as "
-        "'%d/%m/%Y %H:%M'"
+        f"{said}; write dates as 2026-03-28 18:55, all with an offset or all without, or give "
+        f"{spell(Csv(date_format=ANY))}, such as '%d/%m/%Y %H:%M'"
     )
 
 
@@ -206,7 +207,9 @@ def _iso(texts: pa.Array) -> pa.Array:
 def _formatted(column: pa.ChunkedArray, name: str, date_format: str, place_of: Place) -> pa.ChunkedArray:
     """Text of a given form as timestamps; with offsets as UTC."""
     if pa.types.is_temporal(column.type):
-        raise InputError(f"time column {name!r} holds times already ({column[0]}); leave date_format= out")
+        raise InputError(
+            f"time column {name!r} holds times already ({column[0]}); leave {spell(Csv(date_format=ANY))} out"
+        )
     coded = pc.cast(column, pa.string()).combine_chunks().dictionary_encode()
     texts = pc.utf8_trim_whitespace(coded.dictionary)
     known = from_form(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), date_format)
@@ -218,7 +221,7 @@ def _formatted(column: pa.ChunkedArray, name: str, date_format: str, place_of: P
         more = f" ({wrong:,} such entries)" if wrong > 1 else ""
         raise InputError(
             f"time column {name!r}: {place_of(row)} holds {column[row].as_py()!r}, which is not "
-            f"date_format={date_format!r}{more}"
+            f"{spell(Csv(date_format=date_format))}{more}"
         )
     return times
 

@@ -16,6 +16,7 @@ from biselect.data.readers.delimited import line_of_row, reading_of
 from biselect.data.readers.text_columns import MOSTLY, entries_of
 from biselect.data.readers.written_numbers import style_of
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, spell
 
 Place = Callable[[int], str]  # where a row stands in its file
 NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
@@ -81,9 +82,10 @@ def usable(
     }
     if found := found | dict(reasons or {}):
         listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
+        out = spell(Columns(exclude=[name for name in names if name in found]))
         raise InputError(
-            f"{where}: {listed}. Leave out with exclude={[name for name in names if name in found]} (show= only shows "
-            "them beside the rows), or choose columns with features="
+            f"{where}: {listed}. Leave out with {out} ({spell(Columns(show=ANY))} only shows them beside the rows), or "
+            f"choose columns with {spell(Columns(features=ANY))}"
         )
     return pa.table(
         {
@@ -118,15 +120,15 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     if is_date(kind):
         first = next((value for value in column if value.is_valid), None)
         return (
-            f"holds times ({first}); name it with time_column= if it orders the rows, or use parts of it with "
-            f"dates=['{name}:hour,weekday,gap']"
+            f"holds times ({first}); name it with {spell(Columns(time=name))} if it orders the rows, or use parts of "
+            f"it with {spell(Columns(types={name: 'date:hour,weekday,gap'}))}"
         )
     if is_number(kind) or pa.types.is_null(kind):
         return None
     if must_be_number and not pa.types.is_boolean(kind):
         return f"is not numeric ({_strange(column, place_of) or f'it holds {kind}'})"
     if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY, typed=typed)):
-        return f"is not numeric ({strange}; if it names things: categories=['{name}'])"
+        return f"is not numeric ({strange}; if it names things: {spell(Columns(types={name: 'category'}))})"
     if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
         return None
     return f"is neither numeric nor a category (it holds {kind})"
@@ -169,9 +171,9 @@ def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, type
         more = f" and {len(found) - SHOWN:,} other values" if len(found) > SHOWN else ""
         said += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
     if other_style:
-        return f"{said}; say how numbers are written with decimal= and thousands="
+        return f"{said}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
     if len(found) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
-        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: na_values=[{', '.join(values)}]"
+        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: {spell(Csv(na_values=found))}"
     return said
 
 
@@ -196,7 +198,8 @@ def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None)
             many = f"; so do {len(repeated) - 1:,} other ids ({shown})"
         raise InputError(
             f"{where}: id {repeated[0]!r} stands in {found(first)} and {found(second)}{many}; ids must be unique: "
-            "keep one row of each with duplicates='first' or duplicates='last', or name another column"
+            f"keep one row of each with {spell(Columns(duplicates='first'))} or "
+            f"{spell(Columns(duplicates='last'))}, or name another column"
         )
     return names
 

@@ -8,6 +8,7 @@ from biselect.engines.dask_cluster import DaskCluster, dask_client
 from biselect.engines.engine import Engine
 from biselect.engines.threads import Threads
 from biselect.errors import InputError
+from biselect.options import Compute, spell
 from biselect.partitions.any_source import MEMORY
 
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
@@ -34,7 +35,7 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
 def check_engine(on: str | None, memory: int | str | None) -> None:
     """Refuse what names no place to run, or no amount of memory."""
     if on is not None and on != "threads" and not on.startswith("dask://"):
-        raise InputError(f"on={on!r}: cannot run there; give threads or dask://HOST:PORT")
+        raise InputError(f"{spell(Compute(on=on))}: cannot run there; give threads or dask://HOST:PORT")
     bytes_of(memory)
 
 
@@ -48,5 +49,5 @@ def bytes_of(memory: int | str | None) -> int:
         return MEMORY
     written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory).lower())
     if isinstance(memory, bool) or written is None or written[2] not in UNITS or float(written[1]) == 0:
-        raise InputError(f"memory={memory!r}: give a size such as '2 GiB', '512 MB' or a number of bytes")
+        raise InputError(f"{spell(Compute(memory=memory))}: give a size such as '2 GiB', '512 MB' or a number of bytes")
     return int(float(written[1]) * UNITS[written[2]])

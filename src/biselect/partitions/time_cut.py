@@ -23,6 +23,7 @@ from biselect.data.pools import entry_as_text
 from biselect.data.readers.delimited import reading_of
 from biselect.data.splits import read_times, rows_until
 from biselect.errors import InputError
+from biselect.options import ANY, Csv, Split, spell
 from biselect.partitions.ids import Run
 from biselect.partitions.part_rows import in_blocks, numbered, place_of, refuse_absent
 from biselect.partitions.parts import Part, Partitions, RowSource
@@ -322,11 +323,12 @@ def cut_in_time(
     earlier = int(reference["rows"].sum())
     if earlier in (0, partitions.rows):
         side = "no row is" if earlier == 0 else "every row is"
-        raise InputError(f"reference_until={reference_until!r}: {side} that early; both sides need rows")
+        raise InputError(f"{spell(Split(until=reference_until))}: {side} that early; both sides need rows")
     if pool_last is not None:
         later = partitions.rows - earlier
         if not 1 <= pool_last <= later:
-            raise InputError(f"pool_last= must be 1 to {later}, the rows after the reference; got {pool_last}")
+            many = f"1 to {later}, the rows after the reference"
+            raise InputError(f"{spell(Split(last=ANY))} must be {many}; got {pool_last}")
         begin = _bounds_of(partitions.rows - pool_last, partitions, column, ends, run)
     else:
         begin = cut
@@ -356,7 +358,7 @@ def _surveyed(partitions: Partitions, column: TimeColumn, run: Run) -> tuple[Tim
         shown = " and ".join(sorted(str(form or kind) for kind, form in found)[:2])
         raise InputError(
             f"time column {column.name!r} is written in different ways in different rows ({shown}); say which is "
-            "meant with date_format=, such as '%d/%m/%Y %H:%M'"
+            f"meant with {spell(Csv(date_format=ANY))}, such as '%d/%m/%Y %H:%M'"
         )
     ((_, form), (low, high)) = next(iter(found.items()))
     block = next(iter(partitions.parts[0].blocks([column.name])))[1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biselect.core import Selection, SelectionProblem
+from biselect.options import Search
 from biselect.progress import Steps
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare
@@ -60,22 +61,21 @@ class Question:
     calibration: bytes | None = None
 
 
-def answered(
-    question: Question, *, solver: str, time_limit: float | None, seed: int, neighbours: tuple[int, int], step: Steps
-) -> Review:
+def answered(question: Question, search: Search, step: Steps) -> Review:
     """Solve the problem and its neighbours, and say everything about them."""
     problem, table = question.problem, question.table
     selection = question.solved
     if selection is None:
-        with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
-            selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
+        with step(f"Solving with {search.solver}{memory_in_words(problem, search.solver)}") as progress:
+            limits: dict[str, Any] = {"seed": search.seed, "time_limit": search.time_limit}
+            selection = solve(problem, search.solver, **limits, progress=progress)
     shown = selection if question.whole is None else of_kept_rows(selection, problem)
     nearby = [shown]
     findings = Findings(question.found)
-    if any(neighbours):
-        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
-        rows, columns = neighbours
-        options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": seed, "time_limit": limit}
+    if any(search.neighbours):
+        limit = PATIENCE if search.time_limit is None else min(PATIENCE, search.time_limit)
+        rows, columns = search.neighbours
+        options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": search.seed, "time_limit": limit}
         options["answer"] = question.answer
         try:
             with step("Solving neighbouring budgets") as told:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from biselect.core import SelectionProblem
+from biselect.options import Split, Weighing
 from biselect.progress import Steps, steps_of
+from biselect.reviews.inputs import tables_of
 from biselect.reviews.one_more import one_more
-from biselect.reviews.presets import PRESETS
+from biselect.reviews.presets import Form
 from biselect.reviews.review_tables import ReviewTables
 from biselect.solvers import solve
 
@@ -19,12 +20,9 @@ class BudgetPreview:
 
     Args:
         pool: rows to choose from, as `biselect.review` takes it.
-        reference: normal rows, or None with `reference_until`.
-        reference_until: see `biselect.review`.
-        missing: see `biselect.review`.
-        seed: fixes every draw.
+        reference: normal rows, or None with `split`.
+        split: see `biselect.review`.
         progress: as for `biselect.review`.
-        roles: as for `biselect.review`.
     """
 
     def __init__(
@@ -32,25 +30,15 @@ class BudgetPreview:
         pool: Any,
         reference: Any = None,
         *,
-        reference_until: Any = None,
-        missing: str = "weigh",
-        seed: int = 0,
+        split: Split = Split(),
         progress: Steps | bool | None = None,
-        **roles: Any,
     ) -> None:
-        usual: Mapping[str, Any] = PRESETS["default"]
-        self._marginals, self._seed = usual["marginals"], seed
+        form = Form.of(Weighing())
+        self._marginals = form.marginals
         with steps_of(progress)("Calibrating on the reference"):
-            tables = ReviewTables.read(
-                pool,
-                reference,
-                map=usual["map"],
-                missing=missing,
-                drift=usual["drift"],
-                seed=seed,
-                reference_until=reference_until,
-                roles=roles,
-            )
+            table, reference = tables_of(pool, reference)
+            weighing = Weighing(map=form.map, drift=form.drift)
+            tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=0)
             self._tables, self._known = tables, dict[int, SelectionProblem]()
         self.rows, self.columns = len(tables.names), len(tables.now.names)
 
@@ -67,7 +55,7 @@ class BudgetPreview:
 
         The choice climbs and is not proven, so the gains are about what a proof would give.
         """
-        near = solve(self._problem(k, m), "coordinate-ascent", seed=self._seed)
+        near = solve(self._problem(k, m), "coordinate-ascent")
         return {
             "k": k,
             "m": m,

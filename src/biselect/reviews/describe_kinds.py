@@ -22,7 +22,6 @@ def describe_kinds(kinds: Kinds, answer: Selection, table: CalibratedPool | None
     return {
         "words": kinds.words,
         "close": kinds.close,
-        "apart": kinds.apart,
         "stopped": kinds.stopped,
         "null_scores": kinds.null_scores.tolist(),
         "found": [

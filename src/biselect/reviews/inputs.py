@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +18,42 @@ from biselect.data.readers import CsvForm
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, reading_of
 from biselect.data.readers.sources import Source
+from biselect.data.table import Table, as_described
 from biselect.data.tables import is_text, names_in
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, Options, Split, in_python, non_defaults, running_command, spell
 
 MOST_HASHED = 1 << 30  # bytes of files that are read once more to identify them; of more only their ends are
 END_BYTES = 1 << 16
 CSV_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values")
 
 
-def open_pool(
-    pool: Any,
-    reference: Any,
-    roles: Roles,
-    *,
-    reference_until: Any = None,
-    pool_last: int | None = None,
-    form: CsvForm = PLAIN,
-) -> Pool:
+def tables_of(pool: Any, reference: Any) -> tuple[Table, Any]:
+    """The pool with what its columns are, and the source of the reference, which is read in the same way.
+
+    Raises:
+        InputError: something else is said about the columns of the reference.
+    """
+    described = as_described(pool)
+    if not isinstance(reference, Table):
+        return described, reference
+    for name in ("columns", "csv"):
+        if getattr(reference, name) not in (getattr(described, name), getattr(Table(None), name)):
+            raise InputError(f"the reference is read as the pool is; say what is in {name}= of the pool alone")
+    return described, reference.source
+
+
+def open_pool(pool: Any, reference: Any, roles: Roles, *, split: Split = Split(), form: CsvForm = PLAIN) -> Pool:
     """Reference and pool from two tables, or from one that is split in time.
 
     Args:
         pool: rows to choose from, a table or a path.
         reference: normal rows; None to split `pool`.
         roles: of the columns; its lists may hold names separated by commas.
-        reference_until: the last time of the reference, or its share of the rows such as `60%`.
-        pool_last: keep only this many of the latest rows.
+        split: where to split `pool`.
         form: of CSV files, as far as it is known.
     """
-    check_given(pool, reference, roles, reference_until, pool_last, form)
+    check_given(pool, reference, roles, split, form)
     sources = [source for source in (pool, reference) if source is not None]
     form = with_roles(form, roles)
     tables = [as_table(source, form) for source in sources]
@@ -65,8 +73,7 @@ def open_pool(
     roles = replace(roles, categories=[*roles.categories, *codes])
     if reference is not None:
         return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
-    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
-    return replace(found, codes=codes)
+    return replace(split_in_time(tables[0], roles, split), codes=codes)
 
 
 def with_index(table: pa.Table, frame: Any) -> tuple[pa.Table, str]:
@@ -82,22 +89,21 @@ def unused_name(name: str, table: pa.Table) -> str:
     return name
 
 
-def check_given(
-    pool: Any, reference: Any, roles: Roles, reference_until: Any, pool_last: int | None, form: CsvForm
-) -> None:
+def check_given(pool: Any, reference: Any, roles: Roles, split: Split, form: CsvForm) -> None:
     """Refuse options that do not go together."""
-    if (reference is None) == (reference_until is None):
-        raise InputError("give either reference=, or time_column= and reference_until= to split the pool in time")
-    if reference is not None and pool_last is not None:
-        raise InputError("pool_last= goes with reference_until=")
+    time, until = spell(Columns(time=ANY)), spell(Split(until=ANY))
+    if (reference is None) == (split.until is None):
+        raise InputError(f"give either {spell(reference=ANY)}, or {time} and {until} to split the pool in time")
+    if reference is not None and split.last is not None:
+        raise InputError(f"{spell(Split(last=ANY))} goes with {until}")
     if reference is None and roles.time_column is None:
-        raise InputError("reference_until= needs time_column=")
+        raise InputError(f"{until} needs {time}")
     sources = [source for source in (pool, reference) if source is not None]
     if not any(map(_is_csv, sources)):
         if roles.date_format is not None and roles.time_column is None:
-            raise InputError("date_format= goes with time_column=")
-        if given := [f"{name}=" for name in CSV_OPTIONS if getattr(form, name)]:
-            raise InputError(f"{', '.join(given)}: such options are for CSV files; other tables say it themselves")
+            raise InputError(f"{spell(Csv(date_format=ANY))} goes with {time}")
+        if written := {name: ANY for name in CSV_OPTIONS if getattr(form, name)}:
+            raise InputError(f"{spell(Csv(**written))}: such options are for CSV files; other tables say it themselves")
 
 
 def resolved(roles: Roles, known: Collection[str]) -> Roles:
@@ -231,28 +237,32 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
-    """The call as Python, without what it left at its default; tables by the name of their parameter."""
+def call_in_words(function: Callable[..., Any], **arguments: Any) -> str:
+    """How to get the answer again: the command that is running, or the call as Python.
+
+    What is left at its default is left out, and tables that are no files go by the name of their parameter.
+    """
+    if (command := running_command()) is not None:
+        return command
     written = []
     for name, parameter in inspect.signature(function).parameters.items():
-        value = given[name]
-        if value is parameter.default or name in ("title", "command", "progress"):
-            continue
-        shown = repr(str(value)) if isinstance(value, str | Path) else name
+        value = arguments.get(name, parameter.default)
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            written.append(shown)
-        elif name in ("pool", "row_evidence"):
-            written.append(f"{name}={shown}")
-        elif value != parameter.default:
+            written += [] if value is None else [_table_in_words(name, value)]
+        elif isinstance(value, Options):
+            written += [] if value == parameter.default else [in_python(value)]
+        elif value is not parameter.default and value != parameter.default:
             written.append(f"{name}={value!r}")
     return f"biselect.{function.__name__}({', '.join(written)})"
 
 
-def roles_from(given: Mapping[str, Any]) -> Roles:
-    """The column roles among the options of a call."""
-    return Roles(**{field.name: given[field.name] for field in fields(Roles) if field.name in given})
+def _table_in_words(name: str, value: Any) -> str:
+    table = as_described(value)
+    source = repr(str(table.source)) if table.is_file else name
+    options = in_python(*(one for one in (table.columns, table.csv) if non_defaults(one)))
+    return f"biselect.table({source}, {options})" if options else source
 
 
-def form_from(given: Mapping[str, Any]) -> CsvForm:
-    """The form of CSV files among the options of a call."""
-    return CsvForm(**{name: given[name] for name in CSV_OPTIONS if given.get(name) is not None})
+def form_of(csv: Csv) -> CsvForm:
+    """What is known of CSV files."""
+    return CsvForm(**{name: getattr(csv, name) for name in CSV_OPTIONS})

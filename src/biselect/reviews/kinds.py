@@ -15,13 +15,13 @@ from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.core.archives import packed_arrays
 from biselect.errors import InfeasibleError, InputError
+from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.stand_ins import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several
-APART = ("columns", "rows", "both")
 CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
 SIDES = ("low", "high", "rare", "missing")  # of numbers, of categories, and where there is no number
 FILE, FORMAT = "kinds.npz", "biselect-kinds-1"  # of their proofs
@@ -71,14 +71,12 @@ class Kinds(Sequence[Kind]):
 
     Attributes:
         found: the kinds.
-        apart: what no two of them share: `columns`, `rows` or `both`.
         stopped: why there are fewer than were asked for; empty otherwise.
         null_scores: best scores of equally large draws from the reference, ascending; empty where none were drawn.
         sides: of each cell, where they are told apart.
     """
 
     found: tuple[Kind, ...]
-    apart: str
     stopped: str = ""
     sides: NDArray[np.int8] | None = field(default=None, repr=False)
     null_scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
@@ -173,12 +171,15 @@ def by_side(problem: SelectionProblem, sides: NDArray[np.int8]) -> SelectionProb
     )
 
 
-def refuse_kinds(kinds: int, apart: str) -> None:
-    """An error for a number of kinds, or a way to keep them apart, that there is not."""
-    if apart not in APART:
-        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
+def refuse_kinds(kinds: int) -> None:
+    """An error for a number of kinds that there is not."""
     if kinds < 1:
         raise InputError(f"kinds must be 1 or more, got {kinds}")
+
+
+def kind_seconds(search: Search) -> float:
+    """How long to look for one kind."""
+    return KIND_SECONDS if search.time_limit is None else min(search.time_limit, KIND_SECONDS)
 
 
 def find_kinds(
@@ -186,14 +187,13 @@ def find_kinds(
     sides: NDArray[np.int8] | None = None,
     *,
     kinds: int = 5,
-    apart: str = "columns",
     solver: str = "auto",
     seed: int = 0,
     time_limit: float | None = None,
     null_scores: NDArray[np.float64] | None = None,
     answer: Callable[[SelectionProblem, list[int]], Selection] | None = None,
 ) -> Kinds:
-    """Solve for the best block, then for the best that shares nothing with those before, and so on.
+    """Solve for the best block, then for the best that shares no column with those before, and so on.
 
     Each answer is exact under its rules, so a proof of the third kind says: no other block that shares no column with
     the first two scores higher.
@@ -202,7 +202,6 @@ def find_kinds(
         problem: rows × columns with budgets and rules.
         sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
         kinds: how many at most.
-        apart: what no two kinds may share: `columns`, `rows` or `both`.
         solver: one of `biselect.solver_names()`.
         seed: fixes every draw.
         time_limit: seconds for each kind.
@@ -216,7 +215,7 @@ def find_kinds(
         able = solver if can_keep_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
         return solve(asked, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
-    refuse_kinds(kinds, apart)
+    refuse_kinds(kinds)
     sided = problem if sides is None else by_side(problem, sides)
     pairs = [(j, -1) for j in range(problem.n_features)] if sides is None else _sided_columns(sides)
     found: list[Kind] = []
@@ -224,20 +223,19 @@ def find_kinds(
     null = np.sort(null_scores) if null_scores is not None else np.empty(0)
     while len(found) < kinds:
         try:
-            asked = _without(sided, found, apart, pairs) if found else sided
+            asked = _without(sided, found, pairs) if found else sided
             taken = {*asked.feature_rules.forced_out}
             selection = solved(asked, sorted({j for at, (j, _) in enumerate(pairs) if at not in taken}))
         except InfeasibleError:
             if not found:
                 raise
-            shared = {"columns": "column", "rows": "row", "both": "row or column"}[apart]
-            stopped = f"kinds that share no {shared} use up the table"
+            stopped = "kinds that share no column use up the table"
             break
         if found and selection.score <= 0:
             stopped = f"after {len(found)} kinds nothing unusual is left"
             break
         found.append(_kind(selection, asked, problem, pairs, null))
-    return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null, sides=sides)
+    return Kinds(found=tuple(found), stopped=stopped, null_scores=null, sides=sides)
 
 
 def kinds_bytes(kinds: Kinds) -> bytes:
@@ -258,14 +256,13 @@ def null_scores(
     problem: SelectionProblem,
     *,
     draws: int,
-    sided: bool,
     seed: int,
 ) -> NDArray[np.float64]:
     """Best scores of `draws` draws from the reference: what chance alone gives.
 
     The blocks come from a climb, which finds the optimum nearly always; rules and row evidence play no part.
     """
-    drawn = reference_draws(calibrator, reference, problem, draws=draws, sided=sided, seed=seed)
+    drawn = reference_draws(calibrator, reference, problem, draws=draws, sided=True, seed=seed)
     return np.array([solve(draw, "coordinate-ascent", seed=seed).score for draw in drawn])
 
 
@@ -291,18 +288,11 @@ def reference_draws(
         yield by_side(plain, sides_of(calibrator, drawn)) if sided else plain
 
 
-def _without(
-    sided: SelectionProblem, found: Sequence[Kind], apart: str, pairs: Sequence[tuple[int, int]]
-) -> SelectionProblem:
-    """The problem without the columns, or rows, of earlier kinds."""
-    sample_rules, feature_rules = sided.sample_rules, sided.feature_rules
-    if apart != "rows":
-        taken = {j for kind in found for j in kind.columns}
-        used = {at for at, (j, _) in enumerate(pairs) if j in taken}
-        feature_rules = _forbid(feature_rules, used)
-    if apart != "columns":
-        sample_rules = _forbid(sample_rules, {i for kind in found for i in kind.selection.samples.tolist()})
-    return replace(sided, sample_rules=sample_rules, feature_rules=feature_rules)
+def _without(sided: SelectionProblem, earlier: Sequence[Kind], pairs: Sequence[tuple[int, int]]) -> SelectionProblem:
+    """The problem without the columns of earlier kinds."""
+    columns = {j for kind in earlier for j in kind.columns}
+    never = {at for at, (j, _) in enumerate(pairs) if j in columns}
+    return replace(sided, feature_rules=_forbid(sided.feature_rules, never))
 
 
 def _forbid(rules: Rules, never: set[int]) -> Rules:

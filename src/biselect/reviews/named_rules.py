@@ -2,76 +2,67 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from biselect.core import SelectionProblem
 from biselect.core.rules import Group, Rules, groups_by
 from biselect.data.tables import names_in
 from biselect.errors import InfeasibleError, InputError
+from biselect.options import ANY, RowRules, spell
 
 MOST_NAMES = 12  # of a rule that are written out
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedRules:
-    """What was asked for beside the budgets; a row or column without a name is called by its position.
+def apply_rules(
+    rules: RowRules, problem: SelectionProblem, labels: Sequence[str | None] | None = None
+) -> SelectionProblem:
+    """The problem with these rules; a row or column without a name is called by its position.
 
-    Attributes:
-        must: rows to choose.
-        never: rows not to choose.
-        must_columns: columns to choose.
-        at_most: how many rows may share a label, or None for any number.
-        per: what the labels are called, such as the column they come from.
+    Args:
+        rules: by name.
+        problem: without rules.
+        labels: for `at_most`, one for each sample; None for a sample that no limit is about.
+
+    Raises:
+        InputError: the problem has not all the names.
+        InfeasibleError: the rules contradict each other.
     """
-
-    must: Sequence[Any] = ()
-    never: Sequence[Any] = ()
-    must_columns: Sequence[Any] = ()
-    at_most: int | None = None
-    per: str | None = None
-
-    def __post_init__(self) -> None:
-        if (self.at_most is None) != (self.per is None):
-            raise InputError("at_most= and per= go together: at_most=1, per='machine'")
-
-    def applied(self, problem: SelectionProblem, labels: Sequence[str | None] | None = None) -> SelectionProblem:
-        """The problem with these rules; names it does not have are refused.
-
-        Args:
-            problem: without rules.
-            labels: for `at_most`, one for each sample; None for a sample that no limit is about.
-        """
-        rows = [problem.sample_name(i) for i in range(problem.n_samples)]
-        columns = [problem.feature_name(j) for j in range(problem.n_features)]
-        must = _positions(self.must, rows, "must", "row of the pool")
-        never = _positions(self.never, rows, "never", "row of the pool")
-        must_columns = _positions(self.must_columns, columns, "must_columns", "column in use")
-        if both := [rows[i] for i in must if i in never]:
-            raise InfeasibleError(f"must= and never= both name {both[0]!r}; decide for one")
-        groups: tuple[Group, ...] = ()
-        if labels is not None and self.at_most is not None:
-            named = Counter(label for i in must if (label := labels[i]) is not None)
-            if crowded := [label for label, number in named.items() if number > self.at_most]:
-                raise InfeasibleError(
-                    f"must= names {named[crowded[0]]} rows with {self.per} {crowded[0]!r}, but at_most= is "
-                    f"{self.at_most}; relax one of them"
-                )
-            groups = groups_by(labels, self.at_most)
-        return replace(
-            problem,
-            sample_rules=Rules(forced_in=must, forced_out=never, groups=groups),
-            feature_rules=Rules(forced_in=must_columns),
-        )
+    if (rules.at_most is None) != (rules.per is None):
+        both = f"{spell(RowRules(at_most=ANY))} and {spell(RowRules(per=ANY))}"
+        raise InputError(f"{both} go together: {spell(RowRules(at_most=1, per='machine'))}")
+    rows = [problem.sample_name(i) for i in range(problem.n_samples)]
+    columns = [problem.feature_name(j) for j in range(problem.n_features)]
+    must = _positions("must", rules.must, rows, "row of the pool")
+    never = _positions("never", rules.never, rows, "row of the pool")
+    must_columns = _positions("must_columns", rules.must_columns, columns, "column in use")
+    if both_ways := [rows[i] for i in must if i in never]:
+        names = f"{spell(RowRules(must=ANY))} and {spell(RowRules(never=ANY))}"
+        raise InfeasibleError(f"{names} both name {both_ways[0]!r}; decide for one")
+    groups: tuple[Group, ...] = ()
+    if labels is not None and rules.at_most is not None:
+        named = Counter(label for i in must if (label := labels[i]) is not None)
+        if crowded := [label for label, number in named.items() if number > rules.at_most]:
+            raise InfeasibleError(
+                f"{spell(RowRules(must=ANY))} names {named[crowded[0]]} rows with {rules.per} {crowded[0]!r}, but "
+                f"{spell(RowRules(at_most=ANY))} is {rules.at_most}; relax one of them"
+            )
+        groups = groups_by(labels, rules.at_most)
+    return replace(
+        problem,
+        sample_rules=Rules(forced_in=must, forced_out=never, groups=groups),
+        feature_rules=Rules(forced_in=must_columns),
+    )
 
 
-def _positions(given: Sequence[Any], names: list[str], parameter: str, what: str) -> tuple[int, ...]:
+def _positions(field: str, wanted: Sequence[Any], names: list[str], what: str) -> tuple[int, ...]:
     at = {name: position for position, name in enumerate(names)}
-    wanted = dict.fromkeys(names_in(given, names))  # named twice is named once
-    if absent := [name for name in wanted if name not in at]:
+    once = dict.fromkeys(names_in(wanted, names))
+    if absent := [name for name in once if name not in at]:
         shown = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
-        raise InputError(f"{parameter}={[absent[0]]}: there is no such {what}; there are {shown}")
-    return tuple(at[name] for name in wanted)
+        rule = spell(replace(RowRules(), **{field: [absent[0]]}))
+        raise InputError(f"{rule}: there is no such {what}; there are {shown}")
+    return tuple(at[name] for name in once)
 
 
 def rules_in_words(problem: SelectionProblem, per: str | None = None) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ import pyarrow.parquet as pq
 
 from biselect.calibrate.dates import parts_of_dates
 from biselect.core.files import write_file
+from biselect.data.table import Table, as_described
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
 from biselect.progress import Steps, steps_of
-from biselect.reviews.drift_watch import monitor_drift
-from biselect.reviews.inputs import CSV_OPTIONS
+from biselect.reviews.drift_watch import monitor
 from biselect.reviews.session import ReviewSession
 from biselect.reviews.session_file import NOT_FINE, UNSURE, is_begun
 
@@ -26,23 +28,18 @@ USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier 
 def drift_from_reference(
     session: ReviewSession, export: Any, *, progress: Steps | bool | None = None
 ) -> dict[str, Any]:
-    """Which columns of a new export have changed against the session's reference, as `monitor_drift` tells it.
+    """Which columns of a new export have changed against the session's reference, as `biselect.monitor` tells it.
 
     Args:
         session: with the reference in use.
         export: a table or a path, as `biselect.review` takes a pool.
         progress: as for `biselect.review`.
     """
-    reference, roles = session.tables.pool.reference, session.record["roles"]
-    dates = parts_of_dates(roles.get("dates", ()))
-    written = {name: roles[name] for name in CSV_OPTIONS if name in roles}
-    return monitor_drift(
-        export,
-        reference,
-        features=[name for name in reference.column_names if name not in dates],
-        **written,
-        progress=progress,
-    )
+    reference, table = session.tables.pool.reference, session.sources[0]
+    dates = parts_of_dates(session.tables.pool.dates)
+    columns = Columns(features=[name for name in reference.column_names if name not in dates])
+    csv = replace(table.csv, date_format=None)
+    return monitor(Table(as_described(export).source, columns, csv), reference, progress=progress)
 
 
 def usual_rows(session: ReviewSession) -> Path:
@@ -58,8 +55,8 @@ def usual_rows(session: ReviewSession) -> Path:
         kept[row] = answer.verdict not in (NOT_FINE, UNSURE)
     content = io.BytesIO()
     pq.write_table(session.tables.pool.candidates.filter(kept), content)
-    source, _ = session.sources
-    name = Path(str(source)).name if isinstance(source, str | Path) else f"table {session.choice + 1}"
+    table, _ = session.sources
+    name = Path(str(table.source)).name if table.is_file else f"table {session.choice + 1}"
     digest = hashlib.sha256(content.getvalue()).hexdigest()[:8]
     place = session.file.folder / f"{USUAL}{name.removesuffix('.parquet')}-{digest}.parquet"
     write_file(place, content.getvalue())
@@ -72,40 +69,45 @@ def turn_to(
     reference: Any = None,
     *,
     from_last: bool = False,
+    rounds: Rounds = Rounds(),
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
-    **options: Any,
 ) -> ReviewSession:
-    """Go on in the same session with a new export, with the options and roles of the last one.
+    """Go on in the same session with a new export, with the options and columns of the last one.
 
     Args:
         session: the last one.
         export: rows to review, as `biselect.review` takes a pool.
         reference: normal rows; None for those of the session, or where it splits its pool in time, to do so again.
         from_last: take the last export as reference, see `usual_rows`.
+        rounds: options instead of those of the last export.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
-        options: of `ReviewSession`, instead of those of the last export.
     """
     if from_last:
         if reference is not None:
-            raise InputError("reference= and from_last= both name the reference; give one of them")
+            both = f"{spell(reference=ANY)} and {spell(from_last=ANY)}"
+            raise InputError(f"{both} both name the reference; give one of them")
         with steps_of(progress)("Writing the new reference"):
             reference = usual_rows(session)
-    record = session.record
+    record, (table, before) = session.record, session.sources
     again = reference is None and record["reference_until"] is not None
-    kept = {name: record["options"][name] for name in ("kinds", "map", "missing", "drift", "seed")}
+    options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(rounds)}
     return ReviewSession(
-        export,
-        None if again else session.sources[1] if reference is None else reference,
+        replace(table, source=as_described(export).source),
+        None if again else before if reference is None else reference,
         folder=session.file.folder,
-        reference_until=record["reference_until"] if again else None,
+        k=options["k"],
+        m=options["m"],
+        split=Split(until=record["reference_until"] if again else None),
+        weighing=Weighing(**{name: options[name] for name in ("map", "missing", "drift")}),
+        kinds=Kinds(kinds=options["kinds"]),
+        search=Search(seed=options["seed"]),
         who=who,
         when=when,
         progress=progress,
-        **{**kept, **record.get("wanted", {}), **record["roles"], **options},
     )
 
 
@@ -115,13 +117,12 @@ def go_on(
     reference: Any = None,
     *,
     from_last: bool = False,
-    reference_until: Any = None,
-    options: Mapping[str, Any] | None = None,
+    split: Split = Split(),
+    rounds: Rounds = Rounds(),
     tell_drift: Callable[[Mapping[str, Any]], None] = lambda drift: None,
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
-    **roles: Any,
 ) -> ReviewSession:
     """The session of a folder, whatever was done there before: open it, turn it to a new export, or begin it.
 
@@ -133,25 +134,36 @@ def go_on(
         pool: a new export; None for the one that was last reviewed.
         reference: normal rows; None for those in use.
         from_last: take the last export as reference, see `usual_rows`.
-        reference_until: see `biselect.review`.
-        options: of `ReviewSession`, such as `m` and `kinds`; None among them for the last or the usual ones.
+        split: see `biselect.review`.
+        rounds: what rows are chosen with; None among it for the last or the usual.
         tell_drift: called with how far a new export has moved from the reference in use, before rows are chosen.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
-        roles: of the columns, as for `biselect.review`.
     """
-    told: dict[str, Any] = {"who": who, "when": when, "progress": progress}
-    wanted = {name: value for name, value in (options or {}).items() if value is not None}
-    anew = bool(roles) or reference_until is not None
-    if pool is None:
-        if anew or wanted or reference is not None or from_last:
+    signed: dict[str, Any] = {"who": who, "when": when, "progress": progress}
+    table = as_described(pool)
+    anew = bool(non_defaults(table.columns) or non_defaults(table.csv) or non_defaults(split))
+    if table.source is None:
+        if anew or non_defaults(rounds) or reference is not None or from_last:
             raise InputError("options about tables go with the table to review; give it after the folder")
         return ReviewSession.open(folder, progress=progress)
     if is_begun(folder) and not anew:
         last = ReviewSession.open(folder, progress=progress)
-        tell_drift(drift_from_reference(last, pool, progress=progress))
-        return turn_to(last, pool, reference, from_last=from_last, **told, **wanted)
+        tell_drift(drift_from_reference(last, table, progress=progress))
+        return turn_to(last, table, reference, from_last=from_last, rounds=rounds, **signed)
     if from_last:
-        raise InputError("from_last= goes on with the roles of the last export; leave out what is said about columns")
-    return ReviewSession(pool, reference, folder=folder, reference_until=reference_until, **told, **wanted, **roles)
+        from_last_flag = spell(from_last=ANY)
+        raise InputError(
+            f"{from_last_flag} goes on with the roles of the last export; leave out what is said about columns"
+        )
+    return ReviewSession(
+        *(table, reference),
+        folder=folder,
+        m=rounds.m,
+        split=split,
+        weighing=Weighing(missing=rounds.missing or "weigh"),
+        kinds=Kinds(kinds=rounds.kinds),
+        search=Search(seed=rounds.seed or 0),
+        **signed,
+    )

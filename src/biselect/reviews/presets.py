@@ -1,9 +1,11 @@
 """Options that belong together: the form that finds most, and the paper's."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from biselect.calibrate.paper import PRESET
 from biselect.errors import InputError
+from biselect.options import Kinds, Weighing
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"map": "reach", "marginals": "isolation", "kinds": 5, "drift": "recentre"},
@@ -11,12 +13,31 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def with_preset(preset: str, **given: Any) -> dict[str, Any]:
-    """The options given, and those of the preset where one is None.
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How rows are weighed, once the preset has said what was left open.
 
-    >>> with_preset("paper", map=None, kinds=3)
-    {'map': 'ecdf-paper', 'kinds': 3}
+    Attributes:
+        map: how extremeness becomes a weight.
+        marginals: scores of rows and columns on their own: `isolation`, how far a row stands apart as a whole, or the
+            paper's.
+        kinds: how many kinds of unusual to look for; 1 for the best block alone.
+        drift: `recentre` or `keep`.
     """
-    if preset not in PRESETS:
-        raise InputError(f"there is no preset {preset!r}; choose one of: {', '.join(PRESETS)}")
-    return {name: PRESETS[preset][name] if value is None else value for name, value in given.items()}
+
+    map: Any
+    marginals: Any
+    kinds: int
+    drift: str
+
+    @classmethod
+    def of(cls, weighing: Weighing, kinds: Kinds = Kinds()) -> Self:
+        """The options, and those of the preset where one is None.
+
+        >>> Form.of(Weighing(drift="keep"), Kinds(kinds=3))
+        Form(map='reach', marginals='isolation', kinds=3, drift='keep')
+        """
+        if weighing.preset not in PRESETS:
+            raise InputError(f"there is no preset {weighing.preset!r}; choose one of: {', '.join(PRESETS)}")
+        own = {"map": weighing.map, "kinds": kinds.kinds, "drift": weighing.drift}
+        return cls(**{**PRESETS[weighing.preset], **{name: one for name, one in own.items() if one is not None}})

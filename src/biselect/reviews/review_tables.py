@@ -15,8 +15,10 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix, rows_of, varying
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, entry_as_text
+from biselect.data.table import Table
+from biselect.options import Split, Weighing
 from biselect.reviews.evidence import gather_evidence
-from biselect.reviews.inputs import CSV_OPTIONS, form_from, open_pool
+from biselect.reviews.inputs import form_of, open_pool
 from biselect.reviews.recentre import MovedColumn, Shifts, move_back
 
 MOST_REASONS = 4  # columns that a row is shown with
@@ -44,26 +46,15 @@ class ReviewTables:
     moved: tuple[MovedColumn, ...]
 
     @classmethod
-    def read(
-        cls,
-        pool: Any,
-        reference: Any,
-        *,
-        map: str,
-        missing: str,
-        drift: str,
-        seed: int,
-        reference_until: Any = None,
-        roles: Mapping[str, Any],
-    ) -> Self:
-        """Read both tables and calibrate, with options as `ReviewSession` takes them."""
-        named = {name: value for name, value in roles.items() if name not in CSV_OPTIONS}
-        rows = open_pool(pool, reference, Roles(**named), reference_until=reference_until, form=form_from(roles))
-        rows.refuse_unusable(missing)
+    def read(cls, pool: Table, reference: Any, *, split: Split, weighing: Weighing, seed: int) -> Self:
+        """Read both tables and calibrate; map and drift of `weighing` are known."""
+        roles = Roles.of(pool.columns, pool.csv)
+        rows = open_pool(pool.source, reference, roles, split=split, form=form_of(pool.csv))
+        rows.refuse_unusable(weighing.missing)
         before, now, _ = varying(*rows.matrices)
-        weighed, moved = move_back(before, now, drift)
-        calibrator = Calibrator(map, missing=missing, seed=seed).fit(before)
-        return cls(pool=rows, calibrator=calibrator, before=before, now=now, weighed=weighed, moved=moved)
+        aligned, moved = move_back(before, now, str(weighing.drift))
+        calibrator = Calibrator(weighing.map, missing=weighing.missing, seed=seed).fit(before)
+        return cls(pool=rows, calibrator=calibrator, before=before, now=now, weighed=aligned, moved=moved)
 
     @cached_property
     def scales(self) -> dict[str, dict[str, Any]]:

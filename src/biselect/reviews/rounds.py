@@ -12,6 +12,7 @@ from biselect.core.files import write_file, write_folder
 from biselect.data.labels import NO, YES
 from biselect.data.readers import read_table
 from biselect.errors import InputError
+from biselect.options import Search, Split, Weighing
 from biselect.progress import Steps, steps_of
 from biselect.report.review_rounds import FORMAT, render_rounds
 from biselect.reviews.found_so_far import found_so_far
@@ -64,7 +65,7 @@ def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", whe
         when: in whatever words.
     """
     table = read_table(path)
-    own = session.record["roles"].get("id_column")
+    own = session.record["columns"].get("id")
     named = own if own in table.column_names else SAMPLE
     if absent := [name for name in (named, ANSWER) if name not in table.column_names]:
         raise InputError(f"{path}: the table of answers lacks the column {absent[0]!r}")
@@ -165,15 +166,14 @@ def answers_csv(summary: dict[str, Any]) -> str:
 
 def review_of(session: ReviewSession, k: int, *, m: int | None = None, progress: Steps | bool | None = None) -> Review:
     """The best block of a session's tables with its proof and page, as `biselect.review` finds it."""
-    record, options = session.record, session.record["options"]
+    options = session.record["options"]
     return review(
         *session.sources,
         k=k,
         m=m or options["m"],
-        **record["roles"],
-        reference_until=record["reference_until"],
-        missing=options["missing"],
-        seed=options["seed"],
+        split=Split(until=session.record["reference_until"]),
+        weighing=Weighing(missing=options["missing"]),
+        search=Search(seed=options["seed"]),
         progress=progress,
     )
 

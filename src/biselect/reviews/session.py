@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from biselect._version import __version__
 from biselect.core.json_files import refused_as
 from biselect.data.readers.sources import PART, Source
+from biselect.data.table import Table
 from biselect.errors import InputError
+from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
 from biselect.progress import Steps, steps_of
 from biselect.reviews.found_so_far import RoundFound, found_so_far
-from biselect.reviews.inputs import provenance
+from biselect.reviews.inputs import provenance, tables_of
 from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.reviews.lists import RowList, learned_scores, lists_of
 from biselect.reviews.policy import LEARNER, OVERALL, Reviewed, next_source
@@ -37,6 +39,7 @@ from biselect.reviews.session_file import (
 from biselect.reviews.taught import Taught, taught_before
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
+MAP, DRIFT, KINDS = "ecdf", "recentre", 5  # unless the caller says otherwise
 LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
 ROW_SHARE, COLUMN_SHARE = 5, 3  # and at most one part in so many of a small table
 
@@ -74,28 +77,25 @@ class ReviewSession:
     does not come again.
 
     Args:
-        pool: rows to review: a frame, an array or a path, as `biselect.review` takes it.
-        reference: normal rows; or None, with `time_column` and `reference_until`, to split `pool` in time.
+        pool: rows to review, as `biselect.review` takes them.
+        reference: normal rows; or None to split `pool` in time.
         folder: where the session is kept; None for in memory alone.
         k: rows of a kind; None for 12, fewer in a small pool.
         m: columns of a kind; None for 4, fewer in a narrow table.
-        kinds: how many kinds to look for.
-        map: calibration map of the kinds.
-        missing: `weigh`, `median` or `error`, see `biselect.Calibrator`.
-        drift: `recentre` to move drifted columns back to the reference, or `keep`.
-        seed: fixes every draw.
-        time_limit: seconds for each kind; what is not proven by then is still a good list.
-        reference_until: see `biselect.review`.
+        split: where to split `pool`.
+        weighing: its map (`ecdf` unless given), what to do with missing values and with drift.
+        kinds: how many kinds to look for; 5 unless given.
+        search: its seed; and its time limit, 5 seconds for each kind unless given: what is not proven by then is still
+            a good list.
         who: whoever begins, as they want to be called, and so `when`; both are only kept.
         when: see `who`.
         progress: as for `biselect.review`.
-        roles: `id_column`, `label_column`, `time_column`, `features`, `exclude` and the like, and how CSV files are
-            written, as for `biselect.review`.
 
+    >>> from biselect.options import Kinds
     >>> rng = np.random.default_rng(0)
     >>> pool = rng.normal(size=(200, 8))
     >>> pool[:12, 2:5] += 3
-    >>> session = ReviewSession(pool, rng.normal(size=(500, 8)), k=10, m=3, kinds=2)
+    >>> session = ReviewSession(pool, rng.normal(size=(500, 8)), k=10, m=3, kinds=Kinds(kinds=2))
     >>> [asked] = session.next_rows()
     >>> asked.source, asked.row < 12
     ('high 2, 4, 3 together', True)
@@ -112,47 +112,61 @@ class ReviewSession:
         folder: str | Path | None = None,
         k: int | None = None,
         m: int | None = None,
-        kinds: int = 5,
-        map: str = "ecdf",
-        missing: str = "weigh",
-        drift: str = "recentre",
-        seed: int = 0,
-        time_limit: float | None = LIST_SECONDS,
-        reference_until: Any = None,
+        split: Split = Split(),
+        weighing: Weighing = Weighing(),
+        kinds: Kinds = Kinds(),
+        search: Search = Search(),
         who: str = "",
         when: str = "",
         progress: Steps | bool | None = None,
-        **roles: Any,
     ) -> None:
-        step = steps_of(progress)
-        file = SessionFile(folder)
-        weighing: dict[str, Any] = {"map": map, "missing": missing, "drift": drift, "seed": seed}
-        given: dict[str, Any] = {"reference_until": reference_until, "roles": _plain(roles)}
+        refuse_others(split, "until")
+        refuse_others(weighing, "map", "missing", "drift")
+        refuse_others(kinds, "kinds")
+        refuse_others(search, "seed", "time_limit")
+        step, file = steps_of(progress), SessionFile(folder)
+        table, reference = tables_of(pool, reference)
+        weighing = replace(weighing, map=weighing.map or MAP, drift=weighing.drift or DRIFT)
         with step("Reading and calibrating the tables"):
-            tables = ReviewTables.read(pool, reference, **weighing, **given)
+            tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=search.seed)
             fingerprint = tables.fingerprint
         rows, columns = tables.pool_values.shape
-        budgets = {
+        options = {
             "k": k or max(1, min(ROWS, rows // ROW_SHARE)),
             "m": m or max(1, min(COLUMNS, columns // COLUMN_SHARE)),
-            "kinds": kinds,
+            "kinds": kinds.kinds or KINDS,
+            "map": weighing.map,
+            "missing": weighing.missing,
+            "drift": weighing.drift,
+            "seed": search.seed,
         }
-        identity = {"options": {**budgets, **weighing}, **given, "fingerprint": fingerprint}
+        identity = {
+            "options": options,
+            "reference_until": split.until,
+            "columns": _plain(table.columns),
+            "csv": _plain(table.csv),
+            "fingerprint": fingerprint,
+        }
         for number, record in reversed(list(enumerate(file.choices()))):
             if all(record.get(name) == value for name, value in identity.items()):
                 file.take_up(number)
                 taught = taught_before(file, number, record, tables)
-                self._set(file, number, record, tables, file.lists(number), taught, (pool, reference))
+                self._set(file, number, record, tables, file.lists(number), taught, (table, reference))
                 return
-        lists = _make_lists(tables, **budgets, seed=seed, time_limit=time_limit, step=step)
+        lists = _make_lists(tables, options, search.time_limit, step)
         begun = {**identity, "after": file.last_answer()}
         taught = taught_before(file, len(file.choices()), begun, tables)
         record = {
             **begun,
-            **{name: _kept_path(source, file.folder) for name, source in (("pool", pool), ("reference", reference))},
+            **{
+                name: _kept_path(source, file.folder)
+                for name, source in (("pool", table.source), ("reference", reference))
+            },
             "wanted": {"k": k, "m": m},
             "taught": {"rows": len(taught.hits), "again": len(taught.again)},
-            "inputs": provenance("", seed, [one for one in (pool, reference) if one is not None])["inputs"],
+            "inputs": provenance("", search.seed, [one for one in (table.source, reference) if one is not None])[
+                "inputs"
+            ],
             "sizes": {"pool": rows, "reference": len(tables.before), "columns": columns},
             "labels": tables.labels_down(lists[-1].scores),
             "moved": [tables.now.names[one.position] for one in tables.moved],
@@ -164,7 +178,7 @@ class ReviewSession:
             "who": who,
             "when": when,
         }
-        self._set(file, file.add_choice(record, lists), record, tables, lists, taught, (pool, reference))
+        self._set(file, file.add_choice(record, lists), record, tables, lists, taught, (table, reference))
 
     @classmethod
     def open(
@@ -179,19 +193,20 @@ class ReviewSession:
         record = file.choices()[number]
         session = cls.__new__(cls)
         with refused_as(f"{file.path}: its choice {number + 1} cannot be used"):
-            pool = _found_again("pool", pool, record, file)
+            source = _found_again("pool", pool, record, file)
             reference = _found_again("reference", reference, record, file)
-            given = {"reference_until": record["reference_until"], "roles": dict(record["roles"])}
-            weighing = {name: record["options"][name] for name in ("map", "missing", "drift", "seed")}
+            table = Table(source, Columns(**record["columns"]), Csv(**record["csv"]))
+            weighing = Weighing(**{name: record["options"][name] for name in ("map", "missing", "drift")})
+            split, seed = Split(until=record["reference_until"]), record["options"]["seed"]
             with steps_of(progress)("Reading and calibrating the tables"):
-                tables = ReviewTables.read(pool, reference, **weighing, **given)
+                tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=seed)
                 if tables.fingerprint != record["fingerprint"]:
                     raise InputError(
                         f"{file.path}: {_named(record)} not as when rows were chosen; bring back the files of then, "
                         "or set up what is there as a new export"
                     )
             taught = taught_before(file, number, record, tables)
-            session._set(file, number, record, tables, file.lists(number), taught, (pool, reference))
+            session._set(file, number, record, tables, file.lists(number), taught, (table, reference))
         return session
 
     def _set(
@@ -202,7 +217,7 @@ class ReviewSession:
         tables: ReviewTables,
         lists: tuple[RowList, ...],
         taught: Taught,
-        sources: tuple[Any, Any],
+        sources: tuple[Table, Any],
     ) -> None:
         if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(tables.names),) for one in lists):
             raise InputError(f"{file.path}: its lists do not fit its tables; the file was changed")
@@ -292,13 +307,8 @@ class ReviewSession:
 
     def replay(self, *, progress: Steps | bool | None = None) -> Replay:
         """Make the lists again from the tables, and choose every round again from the answers that came before it."""
-        step, options = steps_of(progress), self.record["options"]
-        made = _make_lists(
-            self.tables,
-            **{name: options[name] for name in ("k", "m", "kinds", "seed")},
-            time_limit=LIST_SECONDS,
-            step=step,
-        )
+        step = steps_of(progress)
+        made = _make_lists(self.tables, self.record["options"], None, step)
         fresh = [made[at] if at < len(made) else one for at, one in enumerate(self.lists)]
         lists = [new if old.proven and new.proven else old for old, new in zip(self.lists, fresh, strict=True)]
         standing, again = self.standing, []
@@ -407,13 +417,14 @@ def history_of(
 
 
 def _make_lists(
-    tables: ReviewTables, *, k: int, m: int, kinds: int, seed: int, time_limit: float | None, step: Steps
+    tables: ReviewTables, options: Mapping[str, Any], time_limit: float | None, step: Steps
 ) -> tuple[RowList, ...]:
+    limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
     with step("Looking for kinds of unusual"):
         sides = sides_of(tables.calibrator, tables.weighed)
-        found = find_kinds(tables.problem(k, m), sides, kinds=kinds, seed=seed, time_limit=time_limit)
+        kinds = find_kinds(tables.problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
     with step("Ranking all rows"):
-        return lists_of(found, tables.reference_values, tables.pool_values, seed)
+        return lists_of(kinds, tables.reference_values, tables.pool_values, options["seed"])
 
 
 def _above(scores: NDArray[np.float64], row: int) -> int:
@@ -440,12 +451,11 @@ def _verdict(key: Any, answer: Any) -> str:
     raise InputError(f"an answer is one of {', '.join(VERDICTS)}, or true or false; got {answer!r} for row {key!r}")
 
 
-def _plain(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Roles as they can be stored."""
+def _plain(options: Options) -> dict[str, Any]:
+    """Options that were set, as they can be stored."""
     return {
         name: [str(one) for one in value] if isinstance(value, list | tuple | set) else value
-        for name, value in roles.items()
-        if value is not None
+        for name, value in non_defaults(options).items()
     }
 
 

@@ -26,7 +26,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.reviews.lists import RowList
 
 FILE = "review.sqlite"
-FORMAT = "biselect review session 3"
+FORMAT = "biselect review session 4"
 FINE, NOT_FINE, UNSURE = "fine", "not fine", "unsure"
 VERDICTS = (FINE, NOT_FINE, UNSURE)
 OPEN = ""  # of a row whose answer was taken back

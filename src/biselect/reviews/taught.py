@@ -45,7 +45,7 @@ def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tab
     position = {name: row for row, name in enumerate(tables.names)}
     for number, earlier in enumerate(file.choices()[:choice]):
         same_ids = earlier["fingerprint"] == record["fingerprint"] or (
-            earlier["roles"].get("id_column") == record["roles"].get("id_column") is not None
+            earlier["columns"].get("id") == record["columns"].get("id") is not None
         )
         standing = file.standing(number, whole=True)
         asked = {row.row: row for round_ in standing.rounds for row in round_.rows}

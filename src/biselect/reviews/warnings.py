@@ -12,7 +12,7 @@ from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.errors import BiselectError
-from biselect.reviews.named_rules import NamedRules
+from biselect.options import Columns, RowRules, spell
 from biselect.reviews.recentre import MovedColumn
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Findings(list[Finding]):
         self,
         pool: Pool,
         label_column: str | None,
-        rules: NamedRules,
+        rules: RowRules,
         problem: SelectionProblem,
         moved: Sequence[MovedColumn],
         drift: str,
@@ -218,7 +218,8 @@ def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Fi
         if often and apart and of_one_length:
             text = (
                 f"Column {name!r} looks like a code: {codes.size:,} different whole numbers from {codes[0]} to "
-                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}']."
+                f"{codes[-1]}. It was taken for a quantity; if it names things, say "
+                f"{spell(Columns(types={name: 'category'}))}."
             )
             yield Finding(kind="code", columns=(name,), text=text)
 
@@ -230,7 +231,7 @@ def reading_findings(pool: Pool, label_column: str | None) -> Iterator[Finding]:
     if pool.codes:
         text = (
             f"Taken as categories, since names and values look like codes: {', '.join(pool.codes)}. A quantity after "
-            f"all? Say numbers={list(pool.codes)}."
+            f"all? Say {spell(Columns(types=dict.fromkeys(pool.codes, 'number')))}."
         )
         yield Finding(kind="code-taken", columns=tuple(pool.codes), text=text)
     if pool.repeated:
@@ -242,7 +243,7 @@ def reading_findings(pool: Pool, label_column: str | None) -> Iterator[Finding]:
         yield Finding(kind="label-value", columns=(name,), text=text)
 
 
-def unused_findings(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> Iterator[Finding]:
+def unused_findings(pool: Pool, rules: RowRules, problem: SelectionProblem) -> Iterator[Finding]:
     """Columns and rules that change nothing."""
     if pool.ignored:
         text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
@@ -256,7 +257,8 @@ def unused_findings(pool: Pool, rules: NamedRules, problem: SelectionProblem) ->
 
 def unused_dates(names: Sequence[str]) -> Finding:
     """Date columns left out, and how to use them."""
-    text = f"Left out, dates: {', '.join(names)}. To use parts of one say dates=['{names[0]}:hour,weekday,gap']."
+    parts = spell(Columns(types={names[0]: "date:hour,weekday,gap"}))
+    text = f"Left out, dates: {', '.join(names)}. To use parts of one say {parts}."
     return Finding(kind="dates", columns=tuple(names), text=text)
 
 

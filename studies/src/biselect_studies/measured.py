@@ -49,7 +49,7 @@ class Circuit:
 
     def size(self, device: str) -> tuple[int, int]:
         """Repeats and shots on a device, or in the folder of one."""
-        return self.hardware if device.startswith(("ibm", "iqm")) else self.model
+        return self.hardware if device.startswith("ibm") else self.model
 
     def origin(self, on: str) -> dict[str, Any]:
         """What its compiled form for a device is sealed with."""

@@ -39,7 +39,7 @@ class OnDevice:
     Args:
         study: one with hardware columns.
         folder: as `reproduce` takes it.
-        on: the device: noisy:NAME, local:NAME, ibm:NAME or iqm:ADDRESS.
+        on: the device: noisy:NAME or ibm:NAME.
         quick: the short form.
         wait: seconds to wait for each job of a service; without end by default.
         resubmit: as `execute` takes it.
@@ -60,7 +60,7 @@ class OnDevice:
         if study.device is None:
             raise InputError(f"{study.name} has no hardware columns, so there is nothing to run on a device")
         if kind_of(on) == EXACT:
-            raise InputError(f"{on} is no device: give noisy:NAME, local:NAME, ibm:NAME or iqm:ADDRESS")
+            raise InputError(f"{on} is no device: give noisy:NAME or ibm:NAME")
         self.on = on
         self.pending: dict[str, str] = {}
         self._circuits = study.device.circuits(quick)

@@ -5,7 +5,6 @@ from biselect_quantum.circuits.best_known import Threshold, load_thresholds, sav
 from biselect_quantum.circuits.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect_quantum.circuits.schedule import SCHEDULES, Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
-from biselect_quantum.circuits.starts import WarmStart
 from biselect_quantum.circuits.training import STRATEGIES, Training, train
 from biselect_quantum.simulate.layers import Observable
 from biselect_quantum.simulate.program import Program
@@ -21,7 +20,6 @@ __all__ = [
     "Schedule",
     "Threshold",
     "Training",
-    "WarmStart",
     "components",
     "load_thresholds",
     "save_thresholds",

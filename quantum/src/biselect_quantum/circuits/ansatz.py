@@ -71,8 +71,7 @@ class Ansatz:
     ) -> None:
         self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
-        mixing = spec.mixing
-        self.backend = choose_backend(problem, mixing) if backend == "auto" else backend
+        self.backend = choose_backend(problem) if backend == "auto" else backend
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
@@ -83,7 +82,7 @@ class Ansatz:
         self._start = spec.start_state
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
         self._stop = how["stop"] = stop
-        how["mixing"] = mixing
+        how["axis"] = spec.axis
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator: Any = self._make_simulator()
         self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them

@@ -18,17 +18,8 @@ from biselect_quantum.circuits.angle_conventions import exported, imported
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.mixers import GROVER, block_classes, both_mixers, mixer_classes
 from biselect_quantum.circuits.schedule import Schedule
-from biselect_quantum.circuits.starts import (
-    Choice,
-    Start,
-    WarmStart,
-    basis_state,
-    checked_state,
-    checked_warm_start,
-    start_choice,
-)
+from biselect_quantum.circuits.starts import Choice, Start, basis_state, checked_state, start_choice
 from biselect_quantum.simulate.layers import Register
-from biselect_quantum.simulate.other_mixers import Grover, Warm
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Block, Classes, Edge, Op, Program, steps
 
 
@@ -45,8 +36,7 @@ class AnsatzSpec:
             or class lists. A list of classes is kept in its order, so classes of one edge each record any order.
             `grover` is exp(-iβ|s⟩⟨s|) with s the start, which must be a superposition; for simulators only.
         start: `dicke` (the tensor-Dicke state, uniform over what is allowed), `canonical`, `random`, a Selection or a
-            choice (samples, features) (see `start_choice`); or, for simulators only, a `WarmStart`, about which the
-            edges of the mixer then rotate, or any state of the sector.
+            choice (samples, features) (see `start_choice`); or, for simulators only, any state of the sector.
         groups: cost groups, one γ each; the paper's S, F and SF of the problem by default. They may belong to another
             objective than the measured one (a sparse surrogate, say). Groups of one name are told apart by a number.
         seed: for start `random`.
@@ -55,7 +45,7 @@ class AnsatzSpec:
         problem: whose energy is measured.
         schedule: from free angles to the angles of every layer.
         mixer: edge classes of both registers.
-        start: the choice that it starts from, a warm start, any state, or None for the tensor-Dicke state.
+        start: the choice that it starts from, any state, or None for the tensor-Dicke state.
         groups: the cost groups.
         grover: whether Grover's mixer takes the place of the edges.
 
@@ -68,7 +58,7 @@ class AnsatzSpec:
     problem: SelectionProblem
     schedule: Schedule
     mixer: tuple[Classes, Classes]
-    start: Choice | WarmStart | NDArray[Any] | None
+    start: Choice | NDArray[Any] | None
     groups: tuple[CostGroup, ...]
     grover: bool
 
@@ -99,15 +89,13 @@ class AnsatzSpec:
         begin: Any = None
         if isinstance(start, np.ndarray | list):
             begin = checked_state(problem, start)
-        elif isinstance(start, WarmStart):
-            begin = checked_warm_start(problem, start)
         elif not (isinstance(start, str) and start == "dicke"):
             begin = start_choice(problem, start, seed)
         grover = isinstance(mixer, str) and mixer == GROVER
         if grover and isinstance(begin, tuple):
             raise InputError(
-                "Grover's mixer turns about the start, and from a single choice it never moves; start from dicke, a "
-                "WarmStart or a state"
+                "Grover's mixer turns about the start, and from a single choice it never moves; start from dicke or a "
+                "state"
             )
         classes = tuple(
             () if grover else block_classes(side, n, kept) if rules else mixer_classes(side, n)
@@ -149,14 +137,16 @@ class AnsatzSpec:
         """The amplitudes it starts from; None for the uniform ones."""
         if isinstance(self.start, tuple):
             return basis_state(self.problem, self.start)
-        return self.start.state(self.problem) if isinstance(self.start, WarmStart) else self.start
+        return self.start
 
     @property
-    def mixing(self) -> Grover | Warm | None:
-        """What simulators mix by in the place of plain XY edges; None for those."""
-        if self.grover:
-            return Grover(self.start_state)
-        return Warm(self.start.tilts) if isinstance(self.start, WarmStart) else None
+    def axis(self) -> NDArray[Any] | None:
+        """What Grover's mixer turns about, of any norm; None for XY edges."""
+        if not self.grover:
+            return None
+        sector = self.problem.sector
+        uniform = np.broadcast_to(1.0, (sector.sample_subsets, sector.feature_subsets))
+        return self.start if isinstance(self.start, np.ndarray) else uniform
 
     @property
     def has_own_cost(self) -> bool:
@@ -227,10 +217,10 @@ class AnsatzSpec:
                 "Grover's mixer has no cheap circuit: each layer takes the start's preparation, its inverse and a phase"
                 " that all qubits control together; it is for simulators, devices take ring, path or complete"
             )
-        if isinstance(self.start, np.ndarray | WarmStart):
+        if isinstance(self.start, np.ndarray):
             raise InputError(
-                "a circuit starts from the Dicke state or a choice; other states, warm starts with chances among them, "
-                "have no cheap preparation and are for simulators"
+                "a circuit starts from the Dicke state or a choice; other states have no cheap preparation and are for "
+                "simulators"
             )
         problem, bits = self.problem, None
         n = problem.n_samples
@@ -284,8 +274,6 @@ class AnsatzSpec:
         start: Any = "dicke"
         if isinstance(self.start, np.ndarray):
             start = f"state {_digest(self.start)}"
-        elif isinstance(self.start, WarmStart):
-            start = f"warm start {_digest(self.start.samples, self.start.features)}"
         elif self.start is not None:
             start = {"samples": self.start[0], "features": self.start[1]}
         arrays = [getattr(group, part) for group in self.groups for part in ("sample", "feature", "pair")]

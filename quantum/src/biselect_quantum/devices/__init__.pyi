@@ -1,12 +1,15 @@
 from .bundle import Bundle as Bundle
 from .bundle import PlacedCircuit as PlacedCircuit
-from .bundle import compile_problem as compile_problem
 from .bundle import layout_of as layout_of
 from .bundle import place_circuit as place_circuit
 from .compile import compile_circuit as compile_circuit
 from .compile import compile_open as compile_open
 from .compiled_circuit import Compiled as Compiled
 from .decode import decode_counts as decode_counts
+from .likeliest import compile_problem as compile_problem
+from .masks import hardware_mask as hardware_mask
+from .masks import masked as masked
+from .masks import retained_mass as retained_mass
 from .operators import PauliOperators as PauliOperators
 from .operators import pauli_operators as pauli_operators
 from .patches import Patch as Patch
@@ -23,8 +26,4 @@ from .qiskit_circuits import build_circuit as build_circuit
 from .qiskit_circuits import qasm3_text as qasm3_text
 from .qiskit_circuits import qpy_bytes as qpy_bytes
 from .qiskit_circuits import to_qiskit as to_qiskit
-from .surrogates import choose_surrogate as choose_surrogate
-from .surrogates import hardware_mask as hardware_mask
-from .surrogates import masked as masked
-from .surrogates import retained_mass as retained_mass
 from .targets import load_target as load_target

@@ -99,10 +99,10 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
     shots = np.array([each.shots for each in repeats])
     feasible = np.array([each.shots for each in found])
     hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in found])
-    pooled = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in found]))
+    energies = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in found]))
     mean, spread = uniform_energy(problem)
     bests = [float(each.energies[0]) for each in found if each.energies.size]
-    average = float(pooled.mean()) if pooled.size else None
+    average = float(energies.mean()) if energies.size else None
     rates = feasible / shots
     chance = problem.sector.chance
     return Strict(
@@ -119,7 +119,7 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
         hit_rate_by_repeat=_spanned((hits / shots).tolist()),
         best_energy=min(bests, default=None),
         mean_energy=average,
-        tail_energy=float(pooled[: max(1, int(np.ceil(TAIL * pooled.size)))].mean()) if pooled.size else None,
+        tail_energy=float(energies[: max(1, int(np.ceil(TAIL * energies.size)))].mean()) if energies.size else None,
         z_rand=None if average is None or spread == 0 else (average - mean) / spread,
         dense_gap=min(bests) - reference if bests else None,
         best_energy_by_repeat=_spanned(bests) if bests else None,
@@ -204,6 +204,13 @@ def closed_gap(fixed: float, warm: float, reference: float) -> float | None:
     0.8
     """
     return (fixed - warm) / (fixed - reference) if fixed != reference else None
+
+
+def pooled(repeats: Sequence[Shots]) -> Shots:
+    """The shots of all repeats together."""
+    return Shots.of_table(
+        np.concatenate([shots.bits for shots in repeats]), np.concatenate([shots.counts for shots in repeats])
+    )
 
 
 def _spanned(values: Sequence[float]) -> Range:

@@ -12,50 +12,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
+from biselect.options import ANY, spell
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.mixers import edges_inside
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
-from biselect_quantum.circuits.training.train import backend_for
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.devices.block_positions import UncutTreeError
 from biselect_quantum.devices.colouring import recoloured
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
 from biselect_quantum.devices.lines import choose_line, keep_couplings
+from biselect_quantum.devices.masks import Mask, distortion_bound, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.ordering import choose_start
 from biselect_quantum.devices.patches import Patch, choose_patch
 from biselect_quantum.devices.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
 from biselect_quantum.devices.placement import Placement, place
 from biselect_quantum.devices.reach import far_reaching
-from biselect_quantum.devices.surrogates import (
-    Mask,
-    choose_surrogate,
-    distortion_bound,
-    hardware_mask,
-    masked,
-    retained_mass,
-)
 from biselect_quantum.devices.targets import has_rzz, load_target, snapshot
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-FORMAT = "biselect-circuit-2"
+FORMAT = "biselect-circuit-3"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300, 2000  # of a training: at least, and at most
 WORK = 2e8  # evaluations times choices, about: a large sector gets fewer evaluations
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
-SURROGATES = ("mask", "mean-field")
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
 SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
 REACH = "reach"  # start where the most choices can be reached from
-AUTO = "auto"  # what hits the optimum most often under the device's recorded errors: of shares, or of starts
+AUTO = "auto"  # of a few circuits the one that is expected to hit the optimum most often
 EDGES = "edges"  # keep what hardware edges carry without routing
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -71,7 +63,6 @@ class Bundle:
         placement: where the items sit.
         mask: which couplings are carried.
         surrogate: what the phases are made of.
-        temperature: of the mean field in the surrogate's fields; None for the plain mask.
         schedule: name of the angle schedule.
         angles: the free angles by name.
         compiled: the circuit.
@@ -86,7 +77,6 @@ class Bundle:
     placement: Placement
     mask: Mask
     surrogate: SelectionProblem
-    temperature: float | None
     schedule: str
     angles: dict[str, float]
     compiled: Compiled
@@ -133,11 +123,9 @@ class Bundle:
             "placement": {"mass": placement.mass, "bound": placement.bound},
             "patch": self.patch.to_dict(),
             "mask": np.argwhere(self.mask).tolist(),
-            "mean_field_temperature": None if self.temperature is None else str(self.temperature),
             "retained_mass": mass,
             "retained_share": share,
-            # of the plain mask; a mean field moves the fields too, and keeps no such bound
-            "distortion_bound": distortion_bound(self.problem, self.mask) if self.temperature is None else None,
+            "distortion_bound": distortion_bound(self.problem, self.mask),
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
             "on_edges": None
@@ -161,7 +149,6 @@ class PlacedCircuit:
         placement: where the items sit.
         mask: which couplings are carried.
         surrogate: what the phases are made of.
-        temperature: of the mean field in the surrogate's fields; None for the plain mask.
         spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
         seed: of patch, start and transpiler.
         on_edges: beside a network, the circuit that keeps what lies on hardware edges.
@@ -173,7 +160,6 @@ class PlacedCircuit:
     placement: Placement
     mask: Mask
     surrogate: SelectionProblem
-    temperature: float | None
     spec: AnsatzSpec
     seed: int
     on_edges: PlacedCircuit | None = None
@@ -232,7 +218,6 @@ class PlacedCircuit:
             placement=self.placement,
             mask=self.mask,
             surrogate=self.surrogate,
-            temperature=self.temperature,
             schedule=self.spec.schedule.name,
             angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
             compiled=compiled(self.path.name, self.path),
@@ -249,7 +234,7 @@ def check_trainable(problem: SelectionProblem) -> int:
     if size > TRAINABLE:
         raise InputError(
             f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
-            "angles= of a smaller problem of the same kind, or some chosen by shots "
+            f"{spell(angles=ANY)} of a smaller problem of the same kind, or some chosen by shots "
             "(biselect_quantum.circuits.angle_selection)"
         )
     return size
@@ -264,7 +249,6 @@ def place_circuit(
     path: str = "y-frame",
     registers: str = "auto",
     start: Any = AUTO,
-    surrogate: str = "mask",
     keep: float | str = EDGES,
     order: str = "chosen",
     seed: int = 0,
@@ -278,21 +262,18 @@ def place_circuit(
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
-    if surrogate not in SURROGATES:
-        raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
     if order not in ("chosen", "plain"):
         raise InputError(f"order must be chosen or plain, got {order!r}")
     wanted = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
-    dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
+    dense = AnsatzSpec(problem, depth, schedule, "path", known_start(start), seed=seed)
     if isinstance(way, YFramePath):
         basis_start(dense.program())
 
     def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
-        chosen = choose_surrogate(problem, mask, seed=seed) if surrogate == "mean-field" else None
-        sparse = masked(problem, mask) if chosen is None else chosen.problem
+        sparse = masked(problem, mask)
         spec, settled = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
         return PlacedCircuit(
             problem=problem,
@@ -301,7 +282,6 @@ def place_circuit(
             placement=placement,
             mask=mask,
             surrogate=sparse,
-            temperature=None if chosen is None else chosen.temperature,
             spec=spec,
             seed=seed,
             **more,
@@ -322,7 +302,7 @@ def place_circuit(
     return circuit(placement, mask, way, on_edges=on_edges)
 
 
-def _known(start: Any) -> Any:
+def known_start(start: Any) -> Any:
     """A start as an ansatz without a mixer of its own knows it."""
     return "random" if isinstance(start, str) and start in (REACH, AUTO) else start
 
@@ -390,86 +370,6 @@ def _placed_on_a_patch(
     raise AssertionError
 
 
-def compile_problem(
-    problem: SelectionProblem,
-    target: Any,
-    angles: ArrayLike | Mapping[str, float] | Training | None = None,
-    *,
-    depth: int | None = None,
-    schedule: str | None = None,
-    path: str = "y-frame",
-    registers: str = "auto",
-    start: Any = AUTO,
-    surrogate: str = "mask",
-    keep: float | str = EDGES,
-    compare: bool = True,
-    seed: int = 0,
-    progress: Callable[[str], None] = lambda step: None,
-) -> Bundle:
-    """Place a problem on a device, train angles where none are given, and compile: `place_circuit` to the end.
-
-    Args:
-        problem: the dense problem.
-        target: as `load_target` takes it.
-        angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
-            where its sector is small.
-        depth: p, how many layers; that of the training, else 3.
-        schedule: name of the angle schedule; that of the training, else `fully-grouped`, or `bilinear` for a list.
-        path: name of the compilation path, one of `PATHS`.
-        registers: as `choose_patch` takes them.
-        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
-            Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
-            choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
-            and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
-            most often (`likeliest`).
-        surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
-        keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
-            least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
-            optimum most often under the device's recorded errors (`trade`), for problems that are small enough.
-        compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
-        seed: fixes patch, start and transpiler.
-        progress: told the name of each step as it begins.
-    """
-    if isinstance(angles, Training):
-        for name, given, known in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
-            if given is not None and given != known:
-                raise InputError(f"{name} is {given}, but the angles were trained with {known}; leave {name} out")
-        schedule, depth = angles.schedule, angles.depth
-    elif angles is not None and depth is None:
-        raise InputError("give depth: a list of angles does not say how many layers it is for")
-    wanted: dict[str, Any] = {
-        "depth": DEPTH if depth is None else depth,
-        "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
-        "start": start,
-        "seed": seed,
-    }
-    if angles is not None:  # refuses what does not fit before the work
-        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
-        dense.program(angles.angles if isinstance(angles, Training) else angles)
-    else:
-        check_trainable(problem)
-    wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
-    if keep == AUTO:
-        if angles is not None:
-            raise InputError(f"keep={AUTO!r} trains each of the circuits that it compares; leave the angles out")
-        from biselect_studies.quantum.trade import best_of, trade
-
-        best = best_of(trade(problem, target, **wanted))
-        keep, angles = best.keep, best.bundle.training
-    placed = None
-    left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
-    if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
-        from biselect_quantum.devices.likeliest import likeliest
-
-        placed, angles = likeliest(problem, load_target(target), **wanted)
-    if placed is None:
-        placed = place_circuit(problem, target, keep=keep, **wanted)
-    if angles is None:
-        progress("Training angles")
-        angles = placed.train()
-    return placed.compile(angles, compare=compare, progress=progress)
-
-
 def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
     """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
     try:
@@ -501,9 +401,9 @@ def _references(path: CompilationPath, target: Target) -> dict[str, CompilationP
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
-    """Versions of biselect and of the packages that take part."""
-    found = {"biselect": __version__}
-    for package in packages:
+    """Versions of ours and of the packages that take part."""
+    found = {}
+    for package in ("biselect", "biselect-quantum", *packages):
         with suppress(PackageNotFoundError):  # an optional part that is done without
             found[package] = version(package)
     return found

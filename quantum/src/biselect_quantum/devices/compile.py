@@ -24,7 +24,7 @@ try:
     from qiskit.transpiler import PassManager, Target
     from qiskit.transpiler.passes import Optimize1qGatesDecomposition
 except ImportError as error:
-    raise MissingDependencyError("compiling needs Qiskit: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("compiling needs Qiskit: pip install ./quantum") from error
 
 
 Layout = tuple[int, ...]  # the physical qubit of each logical one

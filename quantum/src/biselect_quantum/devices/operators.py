@@ -11,7 +11,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 try:
     from qiskit.quantum_info import SparsePauliOp
 except ImportError as error:
-    raise MissingDependencyError("operators need Qiskit: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("operators need Qiskit: pip install ./quantum") from error
 
 Term = tuple[str, list[int], float]
 

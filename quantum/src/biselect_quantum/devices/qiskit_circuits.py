@@ -18,8 +18,9 @@ try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qasm3, qpy
     from qiskit.circuit import Parameter
     from qiskit.circuit.library import XXPlusYYGate
+    from qiskit.quantum_info import Statevector
 except ImportError as error:
-    raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("circuits need Qiskit: pip install ./quantum") from error
 
 MOST_QUBITS = 24  # of a state vector
 SYMMETRIC = {"cz", "rzz", "swap", "iswap", "rxx", "ryy", "cp"}  # either qubit may come first
@@ -78,7 +79,7 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
 def qpy_bytes(circuit: QuantumCircuit) -> bytes:
     """A circuit as QPY, Qiskit's own exact format."""
     buffer = io.BytesIO()
-    qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # IQM's client holds Qiskit at older releases
+    qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # older releases of Qiskit read it too
     return buffer.getvalue()
 
 
@@ -136,37 +137,15 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
             "of it instead, with execute.sampler_for('wide')"
         )
     measured: dict[int, int] = {}
-    state = np.zeros((2,) * small.num_qubits, dtype=np.complex128)  # axis -1 - q is qubit q
-    state[(0,) * small.num_qubits] = 1
+    gates = QuantumCircuit(small.num_qubits, global_phase=small.global_phase)
     for step in small.data:
         qubits = [small.find_bit(qubit).index for qubit in step.qubits]
         if step.operation.name == "measure":
             measured[small.find_bit(step.clbits[0]).index] = qubits[0]
-        elif step.operation.name != "delay":
-            _apply(np.asarray(step.operation.to_matrix()), [-1 - qubit for qubit in qubits], state)
-    kept = [small.num_qubits - 1 - measured[bit] for bit in sorted(measured, reverse=True)]
-    chances = np.abs(state) ** 2
-    rest = tuple(axis for axis in range(small.num_qubits) if axis not in kept)
-    order = [sorted(kept).index(axis) for axis in kept]
-    return np.ascontiguousarray(chances.sum(axis=rest).transpose(order)).ravel()
-
-
-def _apply(matrix: NDArray[np.complex128], axes: Sequence[int], state: NDArray[np.complex128]) -> None:
-    """One gate, in place; bit b of the matrix's row number is the gate's qubit b."""
-    parts = []
-    for number in range(len(matrix)):
-        place: list[Any] = [slice(None)] * state.ndim
-        for bit, axis in enumerate(axes):
-            place[axis] = number >> bit & 1
-        parts.append(state[(*place, ...)])  # a view even where the gate acts on all qubits
-    if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):
-        for part, factor in zip(parts, matrix.diagonal(), strict=True):
-            if factor != 1:
-                part *= factor
-        return
-    old = [part.copy() for part in parts]
-    for part, row in zip(parts, matrix, strict=True):
-        part[...] = sum(factor * before for factor, before in zip(row, old, strict=True) if factor)
+        else:
+            gates.append(step.operation, qubits)
+    chances: NDArray[np.float64] = Statevector(gates).probabilities([measured[bit] for bit in sorted(measured)])
+    return chances
 
 
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:

@@ -155,9 +155,7 @@ def recorded_backend(name: str) -> Any:
     try:
         import qiskit_ibm_runtime.fake_provider as provider
     except ImportError as error:
-        raise MissingDependencyError(
-            "recorded devices need qiskit-ibm-runtime: pip install 'biselect[quantum]'"
-        ) from error
+        raise MissingDependencyError("recorded devices need qiskit-ibm-runtime: pip install ./quantum") from error
     devices = {
         device.removeprefix("Fake").removesuffix("V2").lower(): device
         for device in dir(provider)
@@ -250,7 +248,7 @@ def _standard_gates() -> dict[str, Any]:
     try:
         from qiskit.circuit.library import get_standard_gate_name_mapping
     except ImportError as error:
-        raise MissingDependencyError("targets need Qiskit: pip install 'biselect[quantum]'") from error
+        raise MissingDependencyError("targets need Qiskit: pip install ./quantum") from error
     return dict(get_standard_gate_name_mapping())
 
 

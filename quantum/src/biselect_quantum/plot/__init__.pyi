@@ -1,5 +1,4 @@
 from .angles import landscape as landscape
 from .angles import schedule as schedule
-from .circuit_figures import couplings as couplings
 from .circuit_figures import depths as depths
 from .circuit_figures import energies as energies

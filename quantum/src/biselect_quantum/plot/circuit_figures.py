@@ -17,8 +17,6 @@ from biselect_quantum.circuits.figures_of_merit import DepthFigures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from biselect_studies.quantum.trade import TradePoint
-
 BINS = 60
 
 
@@ -45,44 +43,6 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
         axes.axvline(table.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
         axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
         legend_below(axes, *axes.get_legend_handles_labels(), columns=2)
-    return axes
-
-
-def couplings(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
-    """What keeping couplings costs and gains under noise, as `biselect_studies.quantum.trade` gives it.
-
-    Args:
-        points: one for each share that is kept.
-        ax: where to draw; a new figure if left out.
-    """
-    from biselect_studies.quantum.trade import TradePoint
-
-    if not points or not all(isinstance(point, TradePoint) for point in points):
-        raise InputError("a picture of a trade needs what biselect_studies.quantum.trade gives")
-    kept = [100 * point.share for point in points]
-    wide = points[0].hit is None
-    with axes_for(ax, width=4.8, height=3.4) as axes:
-        masses, errors = ([100 * getattr(point, name) for point in points] for name in ("mass", "mass_error"))
-        left = axes.errorbar(kept, masses, errors, color=COLOURS[0], marker=MARKERS[0])
-        what = "no error at all" if wide else "exact budgets"
-        axes.set(xlabel="coupling mass kept (%)", ylabel=f"{what}, share of shots (%)", title="Couplings against noise")
-        axes.set_ylim(0, 100)
-        lines: list[Any] = [left]
-        names = [what]
-        if not wide:
-            other = axes.twinx()
-            hits = [(point.hit or 0.0) / point.chance for point in points]
-            bars = [(point.hit_error or 0.0) / point.chance for point in points]
-            ideal = [(point.ideal_hit or 0.0) / point.chance for point in points]
-            lines.append(other.errorbar(kept, hits, bars, color=COLOURS[1], marker=MARKERS[1]))
-            lines += other.plot(kept, ideal, color=COLOURS[1], linewidth=1, linestyle=":")
-            lines.append(other.axhline(1.0, color=COLOURS[1], linewidth=1, linestyle="--"))
-            names += ["hits of the optimum", "the same without noise", "uniform choice"]
-            other.set_ylabel("hits, in those of uniform choice")
-            other.set_ylim(bottom=0)
-            other.grid(False)
-            other.spines["right"].set_visible(True)
-        legend_below(axes, lines, names, columns=2)
     return axes
 
 

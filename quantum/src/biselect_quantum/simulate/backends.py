@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.simulate.layers import Layers, Observable, PairGradient, Register
-from biselect_quantum.simulate.other_mixers import Grover, Warm, make_other
-from biselect_quantum.simulate.plain import ContinuousSimulator, PlainSimulator
+from biselect_quantum.simulate.plain import ContinuousSimulator, GroverSimulator, PlainSimulator
 from biselect_quantum.simulate.state_memory import check_memory
 from biselect_quantum.simulate.stopping import NEVER, Stop
 
@@ -36,14 +35,13 @@ class Simulator(Protocol):
         """Expectation value and its derivatives."""
 
 
-def choose_backend(problem: SelectionProblem, mixing: Grover | Warm | None = None) -> str:
-    """What `auto` stands for: `plain` for sectors below `TINY`, else `compiled` where it knows the mixing.
+def choose_backend(problem: SelectionProblem) -> str:
+    """What `auto` stands for: `plain` for sectors below `TINY`, else `compiled`.
 
-    The sector and the mixing alone decide, so that one seed gives the same angles on every machine: neither what lies
-    in Numba's cache nor a GPU counts.
+    The sector alone decides, so that one seed gives the same angles on every machine: neither what lies in Numba's
+    cache nor a GPU counts.
     """
-    backends = ("plain", "compiled") if mixing is None else mixing.backends
-    return backends[0 if problem.sector.size < TINY else -1]
+    return "plain" if problem.sector.size < TINY else "compiled"
 
 
 def make_simulator(
@@ -56,18 +54,26 @@ def make_simulator(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
     stop: Stop = NEVER,
-    mixing: Grover | Warm | None = None,
+    axis: NDArray[Any] | None = None,
 ) -> Simulator:
-    """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
+    """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it.
+
+    `axis` is the state that Grover's mixer turns about, in the place of the registers' edges; both CPU backends then
+    run it in NumPy.
+    """
     if backend not in BACKENDS:
         raise InputError(f"backend must be auto or one of {', '.join(BACKENDS)}, got {backend!r}")
     if np.dtype(dtype) not in (np.complex64, np.complex128):
         raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
     if threads < 1:
         raise InputError(f"threads must be at least 1, got {threads}")
-    if mixing is not None:
-        check_memory(problem.sector, dtype, states=3, plain=backend == "plain" and "compiled" in mixing.backends)
-        return make_other(mixing, problem, samples, features, backend=backend, dtype=dtype, stop=stop)
+    if axis is not None:
+        check_memory(problem.sector, dtype, states=4)
+        if backend not in ("plain", "compiled"):
+            raise InputError(
+                f"the {backend} backend knows XY mixers only; for Grover's mixer take backend='plain' or 'compiled'"
+            )
+        return GroverSimulator(problem, samples, features, dtype, axis, stop)
     if backend == "gpu":
         if np.dtype(dtype) != np.complex64:
             raise InputError("the gpu backend runs in single precision: give dtype='complex64'")

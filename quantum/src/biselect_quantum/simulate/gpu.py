@@ -46,7 +46,7 @@ def require_cupy() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise MissingDependencyError("the gpu backend needs CuPy: pip install 'biselect[gpu]'") from error
+        raise MissingDependencyError("the gpu backend needs CuPy: pip install './quantum[gpu]'") from error
     return cupy
 
 

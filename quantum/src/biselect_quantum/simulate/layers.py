@@ -217,9 +217,3 @@ def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.fl
         scores += problem.feature_scores[columns].sum(axis=1)
         np.negative(scores, out=energies[part])
     return energies
-
-
-def unit_axis(axis: NDArray[Any] | None, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """The state that Grover's mixer turns about: of norm 1 in this precision, also where it comes in a lower one."""
-    own = np.full(shape, (shape[0] * shape[1]) ** -0.5, dtype) if axis is None else axis.astype(dtype)
-    return own / np.linalg.norm(own)

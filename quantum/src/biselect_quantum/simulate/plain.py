@@ -1,6 +1,7 @@
 """The plain backend: NumPy, nothing to compile. Answers at once on small sectors, and reads like the definition.
 
-`ContinuousSimulator` has the ideal mixer exp(-iβ Σ_edges (XX+YY)/2), for comparison with the product mixer of circuits.
+`ContinuousSimulator` has the ideal mixer exp(-iβ Σ_edges (XX+YY)/2), for comparison with the product mixer of circuits,
+`GroverSimulator` Grover's mixer exp(-iβ|s⟩⟨s|).
 """
 
 from typing import Any
@@ -32,8 +33,8 @@ class PlainSimulator:
         self.scale = energy_scale(problem)
         self.has_sample = _incidence(samples)
         self.has_feature = _incidence(features)
-        self.sample_moves = [moves_of(samples, edges) for edges in samples.classes]
-        self.feature_moves = [moves_of(features, edges) for edges in features.classes]
+        self.sample_moves = [_moves_of(samples, edges) for edges in samples.classes]
+        self.feature_moves = [_moves_of(features, edges) for edges in features.classes]
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
@@ -115,6 +116,35 @@ class ContinuousSimulator(PlainSimulator):
         return 2 * float(current.imag)
 
 
+class GroverSimulator(PlainSimulator):
+    """The plain backend with the mixing exp(-iβ|s⟩⟨s|) = 1 + (e^(-iβ) - 1)|s⟩⟨s| of all choices that are allowed.
+
+    `axis` is s, C(N, k) × C(D, m), of any norm.
+    """
+
+    def __init__(
+        self,
+        problem: SelectionProblem,
+        samples: Register,
+        features: Register,
+        dtype: Any,
+        axis: NDArray[Any],
+        stop: Stop = NEVER,
+    ) -> None:
+        super().__init__(problem, samples, features, dtype, stop)
+        own = axis.astype(self.dtype)
+        self.axis = own / np.linalg.norm(own)  # of norm 1 in this precision, also where it comes in a lower one
+
+    def _mix(self, psi: NDArray[Any], beta: float) -> None:
+        psi += (np.exp(-1j * beta) - 1) * np.vdot(self.axis, psi) * self.axis
+
+    def _unmix(self, psi: NDArray[Any], adjoint: NDArray[Any], beta: float) -> float:
+        slope = 2 * (np.conj(np.vdot(self.axis, adjoint)) * np.vdot(self.axis, psi)).imag
+        self._mix(psi, -beta)
+        self._mix(adjoint, -beta)
+        return float(slope)
+
+
 def _incidence(register: Register) -> NDArray[np.float64]:
     """1 where a basis state holds an item."""
     basis = register.subsets
@@ -123,7 +153,7 @@ def _incidence(register: Register) -> NDArray[np.float64]:
     return table
 
 
-def moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """For each edge the basis states with a 1 at its first end only, and their partners."""
     holds = _incidence(register).astype(bool)
     moves = []

@@ -53,7 +53,7 @@ def test_repeats_share_one_noise_model(small, monkeypatch):
     monkeypatch.setattr("biselect_quantum.devices.execution.aer.load_target", lambda device: target)
     times = []
     monkeypatch.setattr(
-        "biselect_quantum.devices.noise.courses.twirled", lambda channel: times.append(1) or twirled(channel)
+        "biselect_quantum.devices.noise.model.twirled", lambda channel: times.append(1) or twirled(channel)
     )
     sampler = NoisySampling("small")
     sampler.check(made)
@@ -86,35 +86,14 @@ def test_a_snapshot_file_is_named_with_its_hash_and_no_other_is_taken_for_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on", ["local:FakeBoston", "noisy:FakeBoston"])
-def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem, on):
-    from biselect_quantum.devices.bundle import compile_problem
+def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem):
+    from biselect_quantum.devices.likeliest import compile_problem
 
     made = compile_problem(problem, "boston", [0.4, 0.3], depth=1, schedule="tied", compare=False)
-    sampler = sampler_for(on)
+    sampler = sampler_for("noisy:FakeBoston")
     sampler.check(made.compiled)
-    assert foreign_device(on, made.compiled.target) is None
+    assert foreign_device("noisy:FakeBoston", made.compiled.target) is None
     readout = sampler.sample(made.compiled, 300, 3)
     mass = readout.decoded(problem, made.compiled.clbits).exact_budget_mass(problem)
     assert problem.sector.chance < 0.7 < mass < 1
     assert np.array_equal(sampler.sample(made.compiled, 300, 3).counts, readout.counts)
-
-
-def test_local_mode_runs_ibms_client_side_sampler(monkeypatch):
-    """The same client as for a device, whose jobs Qiskit Runtime runs here."""
-    from qiskit_ibm_runtime.executor_sampler import sampler as client
-
-    from biselect import SelectionProblem
-    from biselect_quantum.devices.bundle import compile_problem
-
-    problem = SelectionProblem(coupling=np.random.default_rng(2).random((3, 2)), k=1, m=1)
-    options = {"schedule": "tied", "path": "complete-cz", "compare": False}
-    made = compile_problem(problem, "FakeManilaV2", [0.4, 0.3], depth=1, **options)
-    seen = []
-    monkeypatch.setattr(client, "Executor", lambda run=client.Executor, **how: seen.append(how) or run(**how))
-    sampler = sampler_for("local:FakeManilaV2")
-    sampler.check(made.compiled)
-    first, again, other = (sampler.sample(made.compiled, 200, seed) for seed in (0, 0, 1))
-    assert len(seen) == 3 and first.shots == 200
-    assert np.array_equal(first.counts, again.counts) and not np.array_equal(first.counts, other.counts)
-    assert 0.5 < first.decoded(problem, made.compiled.clbits).exact_budget_mass(problem) < 1

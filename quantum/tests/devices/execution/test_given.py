@@ -24,7 +24,7 @@ EXACT_ONES = {
     "sampler:qiskit.StatevectorSampler": StatevectorSampler,
     "sampler:qiskit_aer.SamplerV2-on-aer_simulator": SamplerV2,
     "sampler:qiskit.BackendSamplerV2-on-aer_simulator": lambda: BackendSamplerV2(backend=AerSimulator()),
-    "sampler:biselect.SectorSampler": SectorSampler,
+    "sampler:biselect_quantum.SectorSampler": SectorSampler,
 }
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "kill_runs.py"
-PLACES = ["sector", "wide", "aer", "noisy:FakeManilaV2", "local:FakeManilaV2", "StatevectorSampler"]
-SERVICES = ["ibm:answering", "iqm:https://stand.in/device"]
+SCRIPT = Path(__file__).parents[4] / "scripts" / "kill_runs.py"
+PLACES = ["sector", "wide", "aer", "noisy:FakeManilaV2", "StatevectorSampler"]
+SERVICES = ["ibm:answering"]
 
 
 @pytest.mark.slow

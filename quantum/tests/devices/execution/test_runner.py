@@ -189,7 +189,7 @@ from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
 
 class Slow(Service):
-    name, finds, _backend = "ibm:answering", True, None
+    name, _backend = "ibm:answering", None
     def snapshot(self):
         return {"hash": "0" * 64}
     def find(self, tag):

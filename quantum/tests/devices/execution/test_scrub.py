@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from biselect.errors import InputError
-from biselect_quantum.devices.execution.scrub import account_secrets, plain_address, scrubbed
+from biselect_quantum.devices.execution.scrub import account_secrets, scrubbed
 
 ACCOUNT = {
     "channel": "ibm_cloud",
@@ -49,11 +48,11 @@ def test_plain_words_are_left_alone():
 
 
 def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):
-    monkeypatch.setenv("IQM_TOKEN", "abcdefgh")
+    monkeypatch.setenv("SOME_TOKEN", "abcdefgh")
     assert scrubbed("xxabcdefghyy, and a plain word") == "xx***yy, and a plain word"
 
 
-@pytest.mark.parametrize("name", ["IQM_TOKEN", "QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE"])
+@pytest.mark.parametrize("name", ["QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE"])
 def test_a_services_own_variable_is_masked_however_short_and_plain(monkeypatch, name):
     monkeypatch.setenv(name, "tok")
     assert scrubbed("refused: tok, token=sEcr3t") == "refused: ***, ***en=***"
@@ -75,40 +74,9 @@ def test_all_of_an_account_is_secret_but_its_channel():
     assert said == "ibm_cloud: NTLM of *** with *** or ***"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "abcdefgh\nijklmnop\n",
-        "\ufeff" + json.dumps({"access_token": "abcdefgh", "refresh_token": "ijklmnop"}),
-        json.dumps({"a": {"b": [{"c": "abcdefgh"}]}, "token": ["ijklmnop"]}),
-        json.dumps(["abcdefgh", "ijklmnop"]),
-        json.dumps({"token": {"x": "abcdefgh"}, "secret": " ijklmnop "}),
-    ],
-)
-def test_all_of_a_file_of_tokens_is_masked_whatever_its_form(monkeypatch, tmp_path, content):
-    path = tmp_path / "tokens"
-    path.write_text(content, encoding="utf-8")
-    monkeypatch.setenv("IQM_TOKENS_FILE", str(path))
-    assert scrubbed("sent abcdefgh, then ijklmnop") == "sent ***, then ***"
-
-
-def test_a_token_of_digits_alone_is_masked(monkeypatch, tmp_path):
-    (tmp_path / "tokens").write_text("12345678\n")
-    monkeypatch.setenv("IQM_TOKENS_FILE", str(tmp_path / "tokens"))
-    assert scrubbed("sent 12345678") == "sent ***"
-
-
 def test_a_token_is_masked_without_the_blanks_around_it(monkeypatch):
     monkeypatch.setenv("QISKIT_IBM_TOKEN", " tok\n")
     assert scrubbed("value tok.") == "value ***."
-
-
-@pytest.mark.parametrize("mark", [" ", "|", "<img>", "\x1b[31m", "$x$", "'", "&", "\n", "ü"])
-def test_an_address_has_the_marks_of_addresses_alone(mark):
-    with pytest.raises(InputError, match=r"https://…|alone") as caught:
-        plain_address(f"https://iqm.example/a{mark}b")
-    assert mark.strip() == "" or mark not in str(caught.value)
-    assert plain_address("https://[::1]:8080/a_b~%20") == "https://[::1]:8080/a_b~%20"
 
 
 def test_a_web_token_is_masked_wherever_it_stands():

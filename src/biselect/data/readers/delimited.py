@@ -28,6 +28,7 @@ from biselect.data.readers.text_columns import (
 from biselect.data.readers.written_dates import in_words
 from biselect.data.readers.written_numbers import MARK_NAMES, Style, Written, file_style, way_of
 from biselect.errors import InputError
+from biselect.options import ANY, Csv, spell
 
 ENDINGS = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst"))
 SOURCE = b"biselect.csv"  # where a table remembers its file
@@ -276,11 +277,13 @@ def _style(name: str, told: Mapping[str, Understood], looks: "Looks") -> tuple[s
 def refuse_marks(form: CsvForm) -> None:
     """Marks that no number is written with."""
     if form.decimal not in (None, ",", "."):
-        raise InputError(f"decimal= must be ',' or '.', got {form.decimal!r}")
+        raise InputError(f"{spell(Csv(decimal=ANY))} must be ',' or '.', got {form.decimal!r}")
     if form.thousands is not None and form.thousands not in MARK_NAMES:
-        raise InputError(f"thousands= must be '.', ',', \"'\", ' ' or '' for none, got {form.thousands!r}")
+        raise InputError(
+            f"{spell(Csv(thousands=ANY))} must be '.', ',', \"'\", ' ' or '' for none, got {form.thousands!r}"
+        )
     if form.decimal is not None and form.decimal == form.thousands:
-        raise InputError(f"decimal= and thousands= are both {form.decimal!r}")
+        raise InputError(f"{spell(Csv(decimal=ANY))} and {spell(Csv(thousands=ANY))} are both {form.decimal!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,9 +387,8 @@ def read_text(
                 raise _explained(path, said, sniffed.delimiter) from None
         if broken:
             if encoding != "utf-8" or sniffed.bom or not sniffed.plain or form.encoding is not None:
-                raise InputError(
-                    f"{path}: is not {encoding} all through; say what it is with encoding=, such as encoding='cp1252'"
-                )
+                such = spell(Csv(encoding="cp1252"))
+                raise InputError(f"{path}: is not {encoding} all through; say what it is, such as {such}")
             encoding = WESTERN
 
 
@@ -408,8 +410,8 @@ def _explained(path: Path, said: str, delimiter: str) -> InputError:
         line = f"line {int(ragged[1])}" if ragged[1] else "the line"
         return InputError(
             f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where "
-            f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, give delimiter=, or "
-            "remove what stands above the names"
+            f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, give "
+            f"{spell(Csv(delimiter=ANY))}, or remove what stands above the names"
         )
     return InputError(f"{path}: cannot be read as csv: {said}")
 

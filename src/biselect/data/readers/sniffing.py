@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from biselect.errors import InputError
+from biselect.options import ANY, Csv, spell
 
 SAMPLE = 1 << 20  # bytes that are looked at
 CELLS = 60_000  # of them at most so many one by one
@@ -61,7 +62,7 @@ class Sniffed:
 def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = None) -> Sniffed:
     """Look at the beginning of a file; what is given is not guessed."""
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
-        raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
+        raise InputError(f"{spell(Csv(delimiter=ANY))} must be one plain character, such as ';', got {delimiter!r}")
     with pa.input_stream(str(path), compression="detect") as stream:
         sample = stream.read(SAMPLE)
         whole = len(sample) < SAMPLE or not stream.read(1)
@@ -108,7 +109,7 @@ def _encoding(sample: bytes, path: Path) -> str:
             line = sample.count(b"\n", 0, error.start) + 1
             raise InputError(
                 f"{path}: is UTF-8 up to line {line}, which holds bytes that are not; repair that line, or say what "
-                "the file is with encoding=, such as encoding='cp1252'"
+                f"the file is, such as {spell(Csv(encoding='cp1252'))}"
             ) from None
         return WESTERN
     return "utf-8"
@@ -119,7 +120,7 @@ def _refuse_unknown(encoding: str) -> None:
         b"x".decode(encoding)
     except (LookupError, ValueError):
         raise InputError(
-            f"encoding={encoding!r} is not known; such are utf-8, cp1252, latin-1, utf-16, cp1250, cp1251"
+            f"{spell(Csv(encoding=encoding))} is not known; such are utf-8, cp1252, latin-1, utf-16, cp1250, cp1251"
         ) from None
 
 

@@ -11,6 +11,7 @@ from pyarrow.csv import ConvertOptions
 
 from biselect.data.readers.written_dates import forms_of, from_form, to_dates
 from biselect.data.readers.written_numbers import Style, Written, style_of, to_numbers, written
+from biselect.options import Csv, spell
 
 MOSTLY = 0.5  # a column of text with at least this share of numbers (or dates) was meant as one of them
 LOOKED_AT = 64  # entries at the beginning of each of a few parts of a column, by which most columns of words are known
@@ -230,7 +231,7 @@ def _as_dates(entries: Entries) -> Understood | None:
     doubt = ""
     if dates.doubtful:
         other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
-        doubt = f"may as well have month and day the other way round: date_format={other!r}"
+        doubt = f"may as well have month and day the other way round: {spell(Csv(date_format=other))}"
     return Understood(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
 
 
@@ -250,8 +251,8 @@ def as_numbers(entries: Entries, hints: Hints) -> Understood | None:
         return Understood(values=entries.spread(texts), missing=marks, code=True)
     doubt = ""
     if guess:
-        other = "decimal=',' thousands=''" if style.thousands else "decimal='.' thousands=','"
-        doubt = f"may as well be written the other way: {other}"
+        other = Csv(decimal=",", thousands="") if style.thousands else Csv(decimal=".", thousands=",")
+        doubt = f"may as well be written the other way: {spell(other)}"
     return Understood(
         values=entries.spread(to_numbers(texts, entries.ways, style)),
         style=style,

@@ -16,13 +16,15 @@ from biselect.core.checks import whole
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
+from biselect.options import RowRules, Search
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.inputs import all_names
-from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, sides_of
+from biselect.reviews.kinds import Kinds, find_kinds, kind_seconds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
-from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.named_rules import apply_rules
+from biselect.reviews.presets import Form
 from biselect.reviews.summary import WholeTable
 from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
@@ -41,31 +43,17 @@ class LargeReview:
         k: how many rows to choose.
         m: how many columns.
         rules: by name.
-        marginals: `isolation` or `none`.
-        coupling_weight: λ.
-        kinds: how many kinds to look for; 1 for none beside the answer.
-        apart: what no two kinds share.
-        sides: whether low and high are told apart in kinds.
-        drift: `recentre` or `keep`.
-        solver: who solves.
-        time_limit: seconds for each solution; None for no limit.
-        label_column: as it was given.
+        form: how rows are weighed.
+        search: who solves, and for how long.
     """
 
     tables: Tables
     calibrator: Calibrator
     k: int
     m: int
-    rules: NamedRules
-    marginals: str
-    coupling_weight: float
-    kinds: int
-    apart: str
-    sides: bool
-    drift: str
-    solver: str
-    time_limit: float | None
-    label_column: str | None
+    rules: RowRules
+    form: Form
+    search: Search
 
     def __post_init__(self) -> None:
         stored_name(self.calibrator.map)
@@ -75,7 +63,7 @@ class LargeReview:
         check_budget("k", self.k, self.tables.pool.rows, "samples")
         whole("m", self.m)
         ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
-        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
+        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
         found = Findings()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
@@ -120,12 +108,12 @@ class LargeReview:
     def _with_room(self, gathered: Gathered, library: str | None) -> tuple[Gathered, SelectionProblem]:
         """The first problem; with more rows where the rules leave too few of the heaviest."""
         try:
-            return gathered, self._problem(gathered, library, self.marginals)
+            return gathered, self._problem(gathered, library, self.form.marginals)
         except InfeasibleError:
             every = range(len(gathered.calibrator.feature_names))
             wider = gathered.with_views([(every, self.m, 0.0)])
             try:
-                return wider, self._problem(wider, library, self.marginals)
+                return wider, self._problem(wider, library, self.form.marginals)
             except InfeasibleError as error:
                 rows = wider.kept.positions.size
                 raise InfeasibleError(f"among the {rows:,} heaviest rows of the pool: {error}") from error
@@ -136,44 +124,42 @@ class LargeReview:
             self.k,
             self.m,
             marginals=marginals,
-            coupling_weight=self.coupling_weight,
             sample_names=gathered.kept.pool.sample_names,
             whole=gathered.whole,
         )
-        return replace(self.rules.applied(plain, gathered.kept.pool.per), library=library)
+        return replace(apply_rules(self.rules, plain, gathered.kept.pool.per), library=library)
 
     def _most(self, gathered: Gathered, columns: Sequence[int], m: int) -> float | None:
-        return gathered.most(columns, m, self.coupling_weight)
+        return gathered.most(columns, m)
 
     def _solve(self, gathered: Gathered, problem: SelectionProblem) -> Selection:
         most = self._most(gathered, range(problem.n_features), self.m)
-        with self.tables.step(f"Solving with {self.solver}: {problem.n_samples:,} rows kept") as told:
-            found = solve_for_whole(problem, most, self.solver, **self._options(told))
+        with self.tables.step(f"Solving with {self.search.solver}: {problem.n_samples:,} rows kept") as told:
+            found = solve_for_whole(problem, most, self.search.solver, **self._options(told))
         if found.proof is None or most is None:
             return found
         screen = Screen(
             rows=gathered.tables.pool.rows,
             kept=gathered.kept.positions.tolist(),
-            heavy=float(gathered.kept.asked.heavy) if self.marginals == "isolation" else None,
+            heavy=float(gathered.kept.asked.heavy) if self.form.marginals == "isolation" else None,
         )
         return replace(found, proof=replace(found.proof, screen=screen))
 
     def _options(self, told: Progress | None = None) -> dict[str, Any]:
-        return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
+        return {"seed": self.search.seed, "time_limit": self.search.time_limit, "progress": told or False}
 
     def _kinds(
         self, gathered: Gathered, problem: SelectionProblem
     ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
         """Kinds; and the columns and answers for which rows that were not kept could matter."""
-        if self.kinds <= 1 or self.rules.must_columns:
+        if self.form.kinds <= 1 or self.rules.must_columns:
             return None, []
         doubts: list[tuple[Sequence[int], Selection]] = []
-        limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
 
         def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
             most = self._most(gathered, columns, self.m)
-            options = {**self._options(), "time_limit": limit}
-            found = solve_for_whole(asked, most, self.solver, **options)
+            options = {**self._options(), "time_limit": kind_seconds(self.search)}
+            found = solve_for_whole(asked, most, self.search.solver, **options)
             if is_open(found):
                 doubts.append((columns, of_kept_rows(found, asked)))
             return found
@@ -184,13 +170,13 @@ class LargeReview:
             feature_scores=np.zeros(problem.n_features),
         )
         with self.tables.step("Looking for kinds of unusual"):
-            sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
-            return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), doubts
+            sides = sides_of(gathered.calibrator, gathered.kept.weighed)
+            return find_kinds(plain, sides, kinds=self.form.kinds, answer=answer), doubts
 
     def _asked(self) -> dict[str, Any]:
         """The question as plain data, for whoever checks the answer."""
-        names = ("k", "m", "coupling_weight", "marginals", "drift")
-        return {**{name: getattr(self, name) for name in names}, "rules": vars(self.rules)}
+        weighed_by = {"marginals": self.form.marginals, "drift": self.form.drift}
+        return {"k": self.k, "m": self.m, **weighed_by, "rules": vars(self.rules)}
 
     def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
         def answer(asked: SelectionProblem, seconds: float) -> Selection:
@@ -202,7 +188,7 @@ class LargeReview:
 
     def _look_over(self, gathered: Gathered, problem: SelectionProblem, found: Findings) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
-        if self.marginals == "isolation" and not problem.sample_scores.any():
+        if self.form.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
             found.append(Finding(kind="large-table", text=text))
         text = (
@@ -210,7 +196,9 @@ class LargeReview:
             "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
         found.append(Finding(kind="large-table", text=text))
-        found.look_over(gathered.kept.pool, self.label_column, self.rules, problem, gathered.moved, self.drift)
+        found.look_over(
+            gathered.kept.pool, self.tables.roles.label_column, self.rules, problem, gathered.moved, self.form.drift
+        )
         found.collect("columns that could mislead", self._misleading, gathered)
 
     def _misleading(self, gathered: Gathered) -> Iterator[Finding]:

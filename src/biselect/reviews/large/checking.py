@@ -25,6 +25,7 @@ from biselect.data.readers.delimited import PLAIN
 from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
+from biselect.options import RowRules
 from biselect.partitions.parts import Part
 from biselect.partitions.spool import Spool
 from biselect.partitions.table_pass import Arrays
@@ -37,7 +38,7 @@ from biselect.reviews.large.gathering import looked_up_from, pool_of
 from biselect.reviews.large.opening import PLANNED_MARGINALS, open_parts
 from biselect.reviews.large.survey import sample_share
 from biselect.reviews.large.weighing import FILE, Weighing
-from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.named_rules import apply_rules
 from biselect.solvers import check_proof
 
 ROUNDED = 1e-9  # by which numbers of another machine may differ
@@ -162,7 +163,7 @@ def weigh_again(
     stored = unpacked(found)
     pool = pool_of(stored, positions, roles, weighing.features, stored)
     weighed = moved_back(weighing.features.matrix(stored, positions), weighing.shifts)
-    question, rules = weighing.question, NamedRules(**weighing.question["rules"])
+    question, rules = weighing.question, RowRules(**weighing.question["rules"])
     refuse_other(FILE, True, question["marginals"] in PLANNED_MARGINALS, at="marginals of a large table")
     apart = question["marginals"] == "isolation"
     heavy = looked_up_from(found["totals"], asked.share, kept.n_features) if apart else np.inf
@@ -171,11 +172,11 @@ def weigh_again(
         raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
     if screened is not None:
         refuse_other("proof.json", heavy if apart else None, screened["heavy"], at="heavy")
-    options = {name: question[name] for name in ("k", "m", "marginals", "coupling_weight")}
+    options = {name: question[name] for name in ("k", "m", "marginals")}
     pooled = WholePool(rows=rows, heavy=heavy)
     again = weighing.calibrator.problem(weighed, **options, sample_names=pool.sample_names, whole=pooled)
     ruled = {"sample_rules": None, "feature_rules": None}  # unless there are any
-    refuse_other("problem.npz", ruled | rules.applied(again, pool.per).to_dict(), ruled | kept.to_dict())
+    refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | kept.to_dict())
     words = f"all {rows:,} rows of the table checked"
     if part is not None:
         words = f"{looked_at:,} of {rows:,} rows of the table checked ({parts[0].name}), the others taken on trust"

@@ -21,6 +21,7 @@ from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 from biselect.partitions.parts import Part, Partitions
 from biselect.partitions.table_pass import Arrays, Pass
 from biselect.partitions.time_cut import ORIGIN
@@ -99,8 +100,9 @@ class Tables:
     def features(self) -> tuple[list[str], list[str]]:
         """Columns that are features, and date columns left out; a pool that lacks any is refused."""
         reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
-        if "gap" in {part for parts in parts_of_dates(self.roles.dates).values() for part in parts}:
-            raise InputError("dates=: the gap to the row before is known only in a table that fits into memory")
+        if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
+            gap = spell(Columns(types={gaps[0]: "date:gap"}))
+            raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
         either = {*reference.column_names, *pool.column_names}
         for name in (*self.roles.exclude, self.roles.time_column):
             if name is not None and name not in either:
@@ -108,7 +110,8 @@ class Tables:
         unused = self.roles.unused_dates(reference)
         found = [name for name in self.roles.feature_columns(reference) if name not in unused]
         if not found:
-            raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday']")
+            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
+            raise InputError(f"only dates are left; use parts of one with {parts}")
         require_columns(pool, found, self.pool.name)
         require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
         return found, unused
@@ -183,11 +186,11 @@ class Gathered:
             question=question,
         )
 
-    def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
+    def most(self, columns: Sequence[int], m: int) -> float | None:
         """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return at_least(number_units(coupling_weight) * number_units(self.kept.asked.most(columns, m)))
+        return at_least(number_units(1.0) * number_units(self.kept.asked.most(columns, m)))
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
@@ -309,7 +312,7 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     if pool.unlabelled and roles.label_value is None:
         raise InputError(
             f"the pool: label column {roles.label_column!r} has {pool.unlabelled:,} missing values; to count them as "
-            f"negative, name the positive value: label_column='{roles.label_column}=VALUE'"
+            f"negative, name the positive value: {spell(Columns(label=f'{roles.label_column}=VALUE'))}"
         )
     values = pa.table({roles.label_column: pa.array(list(pool.positives), pa.string())})
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.kept_passes import resuming
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.held_rows import held_partitions
 from biselect.partitions.ids import refuse_repeated_ids
@@ -31,6 +32,7 @@ from biselect.partitions.time_cut import cut_in_time
 from biselect.progress import Steps
 from biselect.reviews.inputs import check_given, codes_in, paths_of, resolved, with_index, with_roles
 from biselect.reviews.large.gathering import Tables
+from biselect.reviews.presets import Form
 
 POOL_CELLS = 1 << 23  # rows times features; more are not held
 REFERENCE_CELLS = 1 << 25
@@ -40,15 +42,17 @@ STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that t
 PLANNED_MARGINALS = ("isolation", "none")
 
 
-def needs_all_rows(calibrator: Calibrator, given: Mapping[str, Any]) -> str | None:
+def needs_all_rows(
+    calibrator: Calibrator, form: Form, m: int | str, columns: Columns, weighing: Weighing
+) -> str | None:
     """The first option of a review for which all rows must be at hand; None where a few passes over them will do."""
     reasons = {
-        "m='auto'": given["m"] == "auto",
-        "row_evidence=": given["row_evidence"] is not None,
-        "score_column=": given["score_column"] is not None,
-        f"map={map_name(calibrator.map)!r}": calibrator.needs_rows,
-        "preset='paper'": given["marginals"] not in PLANNED_MARGINALS,
-        f"duplicates={given['duplicates']!r}": given["duplicates"] != "error",
+        spell(m="auto"): m == "auto",
+        spell(Weighing(row_scores=ANY)): weighing.row_scores is not None,
+        spell(Columns(score=columns.score)): columns.score is not None,
+        spell(Weighing(map=map_name(calibrator.map))): calibrator.needs_rows,
+        spell(Weighing(preset=weighing.preset)): form.marginals not in PLANNED_MARGINALS,
+        spell(Columns(duplicates=columns.duplicates)): columns.duplicates != "error",
     }
     return next((option for option, asked in reasons.items() if asked), None)
 
@@ -61,13 +65,10 @@ def large_tables(
     form: CsvForm,
     step: Steps,
     *,
-    reference_until: Any,
-    pool_last: int | None,
+    split: Split,
     missing: str,
     seed: int,
-    on: str | None,
-    memory: int | str | None,
-    resume: str | Path | None,
+    compute: Compute,
 ) -> Iterator[Tables | None]:
     """Both tables in parts, for as long as they are needed; None where they are small enough to be held.
 
@@ -77,23 +78,24 @@ def large_tables(
         roles: of the columns.
         form: of CSV files.
         step: tells a person what is done.
-        reference_until: as for `biselect.review`, and so are all others.
-        pool_last: only so many of the latest rows.
+        split: where to split the pool.
         missing: what to do with missing values.
         seed: fixes samples and draws.
-        on: where passes are run.
-        memory: for this process.
-        resume: where finished passes are kept.
+        compute: where passes are run.
     """
-    check_given(pool, reference, roles, reference_until, pool_last, form)
+    check_given(pool, reference, roles, split, form)
     given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
     if all(is_small(source, most) for source, most in given):
         yield None
         return
     form = with_roles(form, roles)
     with Spool() as spool:
-        opened, ids = open_parts(pool, form, bytes_of(memory), spool)
-        normal = opened if reference is None else partitions_of(reference, form, memory=bytes_of(memory), spool=spool)
+        opened, ids = open_parts(pool, form, bytes_of(compute.memory), spool)
+        normal = (
+            opened
+            if reference is None
+            else partitions_of(reference, form, memory=bytes_of(compute.memory), spool=spool)
+        )
         if ids is not None and roles.id_column is None:
             roles = replace(roles, id_column=ids)
         roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
@@ -103,7 +105,7 @@ def large_tables(
             return
         codes = codes_in(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
-        with engine_for(on, memory) as plain, resuming(plain, resume) as engine:
+        with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(
                 pool=opened,
                 reference=normal,
@@ -118,19 +120,18 @@ def large_tables(
             if roles.id_column is not None:
                 require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
                 refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
-            yield tables if reference is not None else _split(tables, str(reference_until), pool_last)
+            yield tables if reference is not None else _split(tables, split)
 
 
-def _split(tables: Tables, reference_until: str, pool_last: int | None) -> Tables:
+def _split(tables: Tables, split: Split) -> Tables:
     """One table as two: earlier rows are the reference, later ones the pool."""
     roles = tables.roles
-    if roles.time_column is None:
-        raise InputError("reference_until= needs time_column=")
+    assert roles.time_column is not None
     views = cut_in_time(
         tables.pool,
         roles.time_column,
-        reference_until=reference_until,
-        pool_last=pool_last,
+        reference_until=str(split.until),
+        pool_last=split.last,
         date_format=roles.date_format,
         run=tables.passes(tables.pool),
     )

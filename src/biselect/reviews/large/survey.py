@@ -15,6 +15,7 @@ from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.windows import MOST_LABELS
 from biselect.data.labels import as_texts
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 from biselect.partitions.parts import Part
 from biselect.partitions.table_pass import Arrays
 from biselect.reviews.large.blocks import (
@@ -256,5 +257,6 @@ def _refuse_many(name: str, counts: dict[str, int]) -> None:
     if len(counts) > MOST_LABELS:
         raise InputError(
             f"column {name!r} holds more than {MOST_LABELS:,} different texts: free text or ids, not categories. Leave "
-            f"it out with exclude=['{name}'], only show it with show=['{name}'], or make it id_column='{name}'"
+            f"it out with {spell(Columns(exclude=[name]))}, only show it with {spell(Columns(show=[name]))}, or make "
+            f"it {spell(Columns(id=name))}"
         )

@@ -37,7 +37,7 @@ class Weighing:
         windows: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
         roles: of the columns, names resolved.
-        question: what was asked: `k`, `m`, `coupling_weight`, `marginals`, `drift`, and `rules` by name.
+        question: what was asked: `k`, `m`, `marginals`, `drift`, and `rules` by name.
     """
 
     features: FeatureColumns

@@ -19,6 +19,7 @@ from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for
 from biselect_quantum.devices.decode import decode_bits, parse_physical_order
+from biselect_quantum.devices.masks import hardware_mask, masked
 from biselect_quantum.devices.paths import (
     COMPLETE_CZ,
     COMPLETE_FRACTIONAL,
@@ -31,7 +32,6 @@ from biselect_quantum.devices.paths import (
     YFramePath,
 )
 from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
-from biselect_quantum.devices.surrogates import hardware_mask, masked
 from biselect_quantum.devices.targets import IQM_54
 from biselect_quantum.simulate.program import XY
 from biselect_studies.data.synthetic import gaussian_qubo

@@ -101,7 +101,6 @@ class Case:
             placement=self.placement,
             mask=hardware_mask(self.patch),
             surrogate=self.sparse,
-            temperature=None,
             schedule=schedule,
             angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
             compiled=self.compiled(program, values, "ours"),

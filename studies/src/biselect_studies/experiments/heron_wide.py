@@ -19,9 +19,9 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.devices import hardware_mask, retained_mass
 from biselect_quantum.devices.analysis import analyse, analyse_repaired
-from biselect_quantum.devices.surrogates import sparse_optimum
 from biselect_quantum.uniform import uniform_energy
 from biselect_studies.experiments.heron_case import Case, Prepared, case
+from biselect_studies.quantum.mean_field import sparse_optimum
 from biselect_studies.quantum.register_trees import register_shots
 from biselect_studies.task import Cell, Values
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.plot.canvas import axes_for, legend_below
+from biselect.report.style import COLOURS, MARKERS
 from biselect.solvers import solve
 from biselect_quantum.devices.bundle import EDGES, Bundle, place_circuit
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
 from biselect_quantum.devices.targets import load_target
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from qiskit.transpiler import Target
 
 KEEPS: tuple[float | str, ...] = (EDGES, 0.25, 0.5, 0.75, 1.0)
@@ -80,7 +83,7 @@ def trade(
         trajectories: courses of errors of each circuit.
         seed: fixes patches, starts, trainings and errors.
         progress: told the name of each step as it begins.
-        **circuit: depth, schedule, path, registers, start and surrogate, as for `compile_problem`.
+        **circuit: depth, schedule, path, registers and start, as for `compile_problem`.
     """
     device = load_target(target)
     wide = problem.n_samples + problem.n_features > MOST_QUBITS
@@ -136,3 +139,39 @@ def flawless(compiled: Compiled, target: Target) -> float:
                 )
             chance *= 1 - min(entry.error, 1.0)
     return chance
+
+
+def couplings(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
+    """What keeping couplings costs and gains under noise, as `trade` gives it.
+
+    Args:
+        points: one for each share that is kept.
+        ax: where to draw; a new figure if left out.
+    """
+    if not points or not all(isinstance(point, TradePoint) for point in points):
+        raise InputError("a picture of a trade needs what biselect_studies.quantum.trade gives")
+    kept = [100 * point.share for point in points]
+    wide = points[0].hit is None
+    with axes_for(ax, width=4.8, height=3.4) as axes:
+        masses, errors = ([100 * getattr(point, name) for point in points] for name in ("mass", "mass_error"))
+        left = axes.errorbar(kept, masses, errors, color=COLOURS[0], marker=MARKERS[0])
+        what = "no error at all" if wide else "exact budgets"
+        axes.set(xlabel="coupling mass kept (%)", ylabel=f"{what}, share of shots (%)", title="Couplings against noise")
+        axes.set_ylim(0, 100)
+        lines: list[Any] = [left]
+        names = [what]
+        if not wide:
+            other = axes.twinx()
+            hits = [(point.hit or 0.0) / point.chance for point in points]
+            bars = [(point.hit_error or 0.0) / point.chance for point in points]
+            ideal = [(point.ideal_hit or 0.0) / point.chance for point in points]
+            lines.append(other.errorbar(kept, hits, bars, color=COLOURS[1], marker=MARKERS[1]))
+            lines += other.plot(kept, ideal, color=COLOURS[1], linewidth=1, linestyle=":")
+            lines.append(other.axhline(1.0, color=COLOURS[1], linewidth=1, linestyle="--"))
+            names += ["hits of the optimum", "the same without noise", "uniform choice"]
+            other.set_ylabel("hits, in those of uniform choice")
+            other.set_ylim(bottom=0)
+            other.grid(False)
+            other.spines["right"].set_visible(True)
+        legend_below(axes, lines, names, columns=2)
+    return axes

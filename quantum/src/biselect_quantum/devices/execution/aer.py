@@ -1,4 +1,4 @@
-"""The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
+"""The compiled circuit itself, gate by gate: on Aer without errors, or under a noise model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from biselect.errors import MissingDependencyError
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.execution.samplers import EXACT, NOISE_MODEL, Readout, Sampler, fixed_name
 from biselect_quantum.devices.qiskit_circuits import check_gates, cut
-from biselect_quantum.devices.targets import load_target, recorded_backend
+from biselect_quantum.devices.targets import load_target
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.noise.model import NoisyCircuit
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 try:
     from qiskit_aer import AerSimulator
 except ImportError as error:
-    raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("Aer is missing: pip install ./quantum") from error
 
 STATEVECTOR_QUBITS = 24
 MEMORY_MB = 1 << 20  # Aer guesses from the number of qubits, which is not what a matrix product state takes
@@ -74,21 +74,3 @@ class NoisySampling(Sampler):
         said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
         self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
         return Readout.of(table)
-
-
-class LocalSampling(NoisySampling):
-    """Runtime's sampler in local testing mode: a recorded device, with the errors that Aer makes of its record."""
-
-    def __init__(self, device: str) -> None:
-        self._backend = recorded_backend(device)
-        self._backend.properties()  # local mode leaves errors out unless they have been read
-        self._backend._target = self._target = load_target(device)
-        self.name = f"local:{device}"
-        self._made = None
-
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
-        """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
-        from biselect_quantum.devices.execution.ibm import runtime_sampler
-
-        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed}})
-        return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect._version import __version__
 from biselect.core.json_files import shortened
 from biselect.errors import InputError
+from biselect_quantum._version import __version__
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.paths import QiskitPath, YFramePath
 from biselect_quantum.simulate.program import Program
@@ -54,7 +54,7 @@ def check_meaning(compiled: Compiled, target: Target, manifest: Mapping[str, Any
 def check_unchanged(compiled: Compiled, target: Target, manifest: Mapping[str, Any]) -> None:
     """Refuse a stored circuit that is not what its manifest says, nor what its program compiles to."""
     checked, ours = check_meaning(compiled, target, manifest), not isinstance(compiled.path, QiskitPath)
-    if checked == NOT_SIMULATED and ours and manifest["versions"]["biselect"] == __version__:
+    if checked == NOT_SIMULATED and ours and manifest["versions"]["biselect-quantum"] == __version__:
         _check_recompiled(compiled, target)
 
 

@@ -21,8 +21,8 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
 from biselect_quantum.devices.execution.circuit_checks import check_meaning, check_unchanged
+from biselect_quantum.devices.masks import Mask, masked
 from biselect_quantum.devices.paths import QiskitPath, path_of
-from biselect_quantum.devices.surrogates import Mask, masked, mean_field
 from biselect_quantum.devices.targets import from_snapshot, snapshot
 from biselect_quantum.simulate.program import Program
 
@@ -144,8 +144,7 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
 
 
 def _surrogate(problem: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
-    warmth = manifest["mean_field_temperature"]
-    found = masked(problem, mask) if warmth is None else mean_field(problem, mask, float(warmth))
+    found = masked(problem, mask)
     if found.digest != manifest["surrogate_hash"]:
         raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
     return found
@@ -172,7 +171,7 @@ def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
-        raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
+        raise MissingDependencyError("circuits need Qiskit: pip install ./quantum") from error
     try:
         (circuit,) = qpy.load(io.BytesIO(content))
         return circuit

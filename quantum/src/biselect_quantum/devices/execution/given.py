@@ -26,7 +26,7 @@ try:
     from qiskit.primitives import BaseSamplerV2, StatevectorSampler
     from qiskit.providers import BackendV2
 except ImportError as error:
-    raise MissingDependencyError("samplers need Qiskit: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("samplers need Qiskit: pip install ./quantum") from error
 
 RUNTIME = "qiskit_ibm_runtime"
 RECORDED = (f"{RUNTIME}.fake_provider", "qiskit.providers.fake_provider")  # backends that simulate a device's errors

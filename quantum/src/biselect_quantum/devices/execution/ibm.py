@@ -14,7 +14,7 @@ try:
     from qiskit_ibm_runtime.api.exceptions import RequestsApiError
     from qiskit_ibm_runtime.executor_sampler import Sampler as RuntimeSampler
 except ImportError as error:
-    raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install ./quantum") from error
 
 FAILED = (exceptions.RuntimeJobFailureError, exceptions.RuntimeJobMaxTimeoutError, exceptions.RuntimeInvalidStateError)
 
@@ -30,8 +30,6 @@ class IbmSampling(remote.Service):
     `mode` is a backend for single jobs, or the caller's own Session or Batch; none is ever opened here. `service` is
     the QiskitRuntimeService that knows the jobs.
     """
-
-    finds = True
 
     def __init__(self, mode: Any, service: Any, make_sampler: Callable[..., Any] = runtime_sampler) -> None:
         self._service = service

@@ -6,7 +6,7 @@ shots, repeats and seeds, the threshold and references with the evidence they ca
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,13 @@ from biselect_quantum.devices.bundle import installed
 from biselect_quantum.devices.execution.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
 from biselect_quantum.devices.execution.measurements import Measurement, measurements
 from biselect_quantum.devices.execution.samplers import GIVEN, KINDS, Sampler, fixed_name, kind_of, sampler_for
-from biselect_quantum.devices.mitigation.choice import Mitigation
 
-FORMAT = "biselect-run-3"
+FORMAT = "biselect-run-4"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
 PROGRAMS = ("sector", "wide")  # places that measure a program, not its gates
-PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
+PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,9 +72,9 @@ class StoredRun:
         return str(self.content["hash"])
 
     @property
-    def mitigation(self) -> Mitigation:
-        """What is done about errors."""
-        return Mitigation.from_dict(self.content["mitigation"])
+    def readout(self) -> int:
+        """Calibration shots by which readout is corrected; 0 where it is not."""
+        return int(self.content["readout"])
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -100,7 +99,7 @@ def plan(
     repeats: int,
     seed: int,
     threshold: Threshold | None = None,
-    mitigation: Mitigation | str | None = None,
+    readout: int = 0,
 ) -> dict[str, Any]:
     """What is asked for: the part of a manifest that must agree when a run is taken up again.
 
@@ -111,15 +110,16 @@ def plan(
         repeats: how many.
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
-        mitigation: what is done about errors, such as "readout,twirl:8,decouple,repair"; nothing by default.
+        readout: calibration shots, of two circuits together, by which readout is corrected; 0 for no correction.
     """
     name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)
-    wanted = Mitigation.of(mitigation, shots)
-    if name in PROGRAMS and replace(wanted, repair=False):
-        raise InputError(f"{name} measures the program, not gates and readout that err; mitigate by repair alone there")
+    if whole("readout", readout, least=0) == 1:
+        raise InputError("readout needs 2 calibration shots at least, one for each of its circuits")
+    if name in PROGRAMS and readout:
+        raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
     asked = {
         "format": FORMAT,
         "circuit": circuit.manifest,
@@ -129,10 +129,9 @@ def plan(
         "repeats": repeats,
         "seed": seed,
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
-        "mitigation": wanted.to_dict(),
+        "readout": readout,
         "given_threshold": None if threshold is None else asdict(threshold),
     }
-    measurements(asked)  # refuses shots that cannot be divided
     return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
 
 
@@ -201,6 +200,8 @@ def load_run(folder: str | Path) -> StoredRun:
         if len(seeds) != whole("repeats", content["repeats"]) or not whole("shots", content["shots"]):
             raise ValueError("it has another number of seeds than of repeats")
         whole("the seed", content["seed"], least=0)
+        if whole("readout", content["readout"], least=0) == 1:
+            raise ValueError("it has a single shot for two circuits of calibration")
         _ = run.measurements
         run.threshold.of(run.circuit.problem)
         for objective in ("dense", "sparse"):

@@ -1,4 +1,4 @@
-"""What a run measures, one circuit after the other: calibration first, then each repeat, whole or in random frames.
+"""What a run measures, one circuit after the other: calibration of the readout first, then each repeat.
 
 A measurement is a job on a service and a record in the store. What it is follows from the manifest alone, so a run
 that was killed between any two of them goes on at the next.
@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biselect.errors import InputError
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.execution.circuit_files import StoredCircuit
 from biselect_quantum.devices.execution.samplers import Readout
-from biselect_quantum.devices.mitigation.choice import Mitigation
-
-if TYPE_CHECKING:
-    from biselect_quantum.devices.mitigation.readout import Calibration
+from biselect_quantum.devices.readout import Calibration, calibration_circuit, prepared, pulse_errors
 
 CALIBRATIONS = 2  # circuits that readout is calibrated by
 
@@ -29,80 +25,58 @@ class Measurement:
     """One circuit, measured once.
 
     Attributes:
-        repeat: to which repeat it belongs; None for calibration.
-        part: which of the repeat's randomisations, or of the calibration's circuits.
-        parts: how many of these there are.
+        repeat: which repeat it is; None for calibration.
         shots: how many are asked for.
         seed: of its shots.
-        frame: of its random Pauli frames, or of what calibration prepares.
+        part: which of the calibration's circuits.
+        frame: seed of what calibration prepares, the same for both circuits.
     """
 
     repeat: int | None
-    part: int
-    parts: int
     shots: int
     seed: int
-    frame: int
+    part: int = 0
+    frame: int = 0
 
     @property
     def name(self) -> str:
         """For people."""
-        if self.repeat is None:
-            return f"calibration {self.part + 1} of {self.parts}"
-        return f"repeat {self.repeat + 1}" + (f", part {self.part + 1} of {self.parts}" if self.parts > 1 else "")
+        return f"calibration {self.part + 1} of {CALIBRATIONS}" if self.repeat is None else f"repeat {self.repeat + 1}"
 
 
 def measurements(asked: Mapping[str, Any]) -> tuple[Measurement, ...]:
     """All that a `plan`, or a fixed run's content, measures, in order."""
-    mitigation = Mitigation.from_dict(asked["mitigation"])
-    seed, found = asked["seed"], []
-    for part, shots in enumerate(_divided(mitigation.readout, CALIBRATIONS) if mitigation.readout else ()):
-        own = {"seed": _drawn(seed, part, 1), "frame": _drawn(seed, 0, 2)}  # both circuits are of one frame
-        found.append(Measurement(repeat=None, part=part, parts=CALIBRATIONS, shots=shots, **own))
-    parts = max(1, mitigation.twirl)
-    for repeat, seed in enumerate(asked["seeds"]):
-        for part, shots in enumerate(_divided(asked["shots"], parts)):
-            own = {"seed": _drawn(seed, part, 1) if parts > 1 else seed, "frame": _drawn(seed, part, 2)}
-            found.append(Measurement(repeat=repeat, part=part, parts=parts, shots=shots, **own))
-    return tuple(found)
+    seed, readout = asked["seed"], asked["readout"]
+    calibration = [
+        Measurement(
+            repeat=None,
+            shots=(readout + 1 - part) // CALIBRATIONS,
+            seed=_drawn(seed, part, 1),
+            part=part,
+            frame=_drawn(seed, 0, 2),
+        )
+        for part in range(CALIBRATIONS if readout else 0)
+    ]
+    repeats = [Measurement(repeat=n, shots=asked["shots"], seed=own) for n, own in enumerate(asked["seeds"])]
+    return (*calibration, *repeats)
 
 
-def circuit_for(measurement: Measurement, circuit: StoredCircuit, mitigation: Mitigation) -> Compiled:
-    """What is measured: the compiled circuit, framed and decoupled where that is asked for, or one that calibrates."""
-    compiled = circuit.compiled
-    if measurement.repeat is None:
-        from biselect_quantum.devices.mitigation.readout import calibration_circuit
-
-        return calibration_circuit(compiled, circuit.target, measurement.part, measurement.frame)
-    if mitigation.twirl:
-        from biselect_quantum.devices.mitigation.twirling import twirled
-
-        compiled = twirled(compiled, circuit.target, measurement.frame)
-    if mitigation.decouple:
-        from biselect_quantum.devices.mitigation.decoupling import decoupled
-
-        compiled = decoupled(compiled, circuit.target, mitigation.decouple)
-    return compiled
+def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> Compiled:
+    """What is measured: the compiled circuit, or one that calibrates its readout."""
+    if measurement.repeat is not None:
+        return circuit.compiled
+    return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
 
 
 def by_repeat(taken: Sequence[Measurement], readouts: Sequence[Readout]) -> list[Readout]:
-    """The shots of each repeat, its parts put together."""
-    parts: dict[int, list[Readout]] = {}
-    for measurement, readout in zip(taken, readouts, strict=True):
-        if measurement.repeat is not None:
-            parts.setdefault(measurement.repeat, []).append(readout)
-    return [
-        Readout.of_table(np.concatenate([one.bits for one in found]), np.concatenate([one.counts for one in found]))
-        for found in parts.values()
-    ]
+    """The shots of each repeat."""
+    return [readout for each, readout in zip(taken, readouts, strict=True) if each.repeat is not None]
 
 
 def calibration_of(
     circuit: StoredCircuit, taken: Sequence[Measurement], readouts: Sequence[Readout]
 ) -> Calibration | None:
     """What calibration read; None if there was none."""
-    from biselect_quantum.devices.mitigation.readout import Calibration, prepared, pulse_errors
-
     found = [(each, readout) for each, readout in zip(taken, readouts, strict=True) if each.repeat is None]
     if not found:
         return None
@@ -112,13 +86,6 @@ def calibration_of(
         read=[readout for _, readout in found],
         pulse_errors=pulse_errors(circuit.compiled, circuit.target),
     )
-
-
-def _divided(shots: int, parts: int) -> list[int]:
-    """Shots among parts, the first ones one more where they do not divide."""
-    if shots < parts:
-        raise InputError(f"{shots} shots cannot be divided among {parts} circuits; take more shots, or fewer circuits")
-    return [shots // parts + (part < shots % parts) for part in range(parts)]
 
 
 def _drawn(seed: int, part: int, use: int) -> int:

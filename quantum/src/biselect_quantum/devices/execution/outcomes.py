@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from biselect.core.files import write_file
-from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of
+from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of, pooled
 from biselect_quantum.devices.compiled_circuit import Resources
 from biselect_quantum.devices.execution.circuit_files import StoredCircuit
 from biselect_quantum.devices.execution.manifest import StoredRun
 from biselect_quantum.devices.execution.measurements import by_repeat, calibration_of, measurements
 from biselect_quantum.devices.execution.samplers import Readout, place_of, sampler_for
-from biselect_quantum.devices.mitigation.readout import Corrected, UnreadableBitError, correct
-from biselect_quantum.devices.mitigation.repair import Mended, mend, pooled
+from biselect_quantum.devices.readout import Corrected, UnreadableBitError, correct
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
@@ -39,7 +38,7 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
         "two_qubit_gates": compiled.resources.two_qubit_gates,
         **{name: asked[name] for name in ("shots", "repeats", "seeds")},
         "circuit_seconds": compiled.resources.duration,
-        "mitigation": asked["mitigation"],
+        "readout": asked["readout"],
         "circuits": len(taken),
         "shots_taken": sum(measurement.shots for measurement in taken),
         "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in taken)),
@@ -63,7 +62,6 @@ class Outcome:
         shots_taken: all of them, calibration included.
         corrected: estimates after readout correction, if it was asked for.
         uncorrected: why there are none although it was.
-        mended: figures after repair by the energy of the problem, if it was asked for.
     """
 
     run: StoredRun
@@ -73,7 +71,6 @@ class Outcome:
     shots_taken: int
     corrected: Corrected | None
     uncorrected: str | None
-    mended: Mended | None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form; the same for the same shots."""
@@ -82,13 +79,11 @@ class Outcome:
             "kind": self.kind,
             "manifest_hash": self.run.hash,
             "threshold_pool": self.run.threshold.pool,
-            "mitigation": self.run.mitigation.to_dict(),
             "shots_taken": self.shots_taken,
             "strict": asdict(self.strict),
             "readout_corrected": None if self.corrected is None else asdict(self.corrected),
             "not_corrected": self.uncorrected,
             "band_1_repair": asdict(self.repaired),
-            "repair": None if self.mended is None else asdict(self.mended),
         }
 
 
@@ -100,25 +95,21 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     dense_shots = [readout.decoded(problem, layout) for readout in repeats]
     sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
     threshold = run.threshold.of(problem)
-    taken, seed = sum(readout.shots for readout in readouts), int(run.content["seed"])
-    corrected = mended = uncorrected = None
+    corrected = uncorrected = None
     if calibration := calibration_of(run.circuit, run.measurements, readouts):
-        facts: dict[str, Any] = {"layout": layout, "seed": seed}
+        facts: dict[str, Any] = {"layout": layout, "seed": int(run.content["seed"])}
         try:
             corrected = correct(pooled(dense_shots), calibration, problem, goal=goal_of(problem, threshold), **facts)
         except UnreadableBitError as error:  # shots that were paid for keep all their other figures
             uncorrected = str(error)
-    if run.mitigation.repair:
-        mended = mend(problem, dense_shots, goal=goal_of(problem, threshold), taken=taken, seed=seed)
     return Outcome(
         run=run,
         kind=run.kind,
         strict=analyse(problem, dense_shots, threshold=threshold, reference=run.reference("dense")),
         repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
-        shots_taken=taken,
+        shots_taken=sum(readout.shots for readout in readouts),
         corrected=corrected,
         uncorrected=uncorrected,
-        mended=mended,
     )
 
 

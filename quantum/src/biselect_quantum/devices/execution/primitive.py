@@ -21,7 +21,7 @@ try:
     from qiskit.circuit import CircuitInstruction
     from qiskit.primitives.containers.sampler_pub import SamplerPub
 except ImportError as error:
-    raise MissingDependencyError("the sampler needs Qiskit: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("the sampler needs Qiskit: pip install ./quantum") from error
 
 METHODS = ("auto", "sector", "wide")
 LARGEST_SECTOR = 200_000_000  # amplitudes that `auto` still takes as a state

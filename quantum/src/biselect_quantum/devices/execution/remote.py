@@ -44,11 +44,9 @@ class Service(Sampler, ABC):
         name: as `sampler_for` takes it, without anything secret.
         kind: what the shots are.
         remark: what else is to be known of the last shots.
-        finds: whether jobs can be found by their tag.
     """
 
     kind = HARDWARE
-    finds = False
     _backend: Any
 
     def check(self, compiled: Compiled) -> None:
@@ -63,9 +61,9 @@ class Service(Sampler, ABC):
         with self._guarded("submitting"):
             return str(self._run(compiled.circuit, shots, tag).job_id())
 
+    @abstractmethod
     def find(self, tag: str) -> str | None:
         """The latest job that was handed in with this tag, if the service knows one."""
-        return None
 
     def collect(self, job: str, wait: float | None) -> Readout:
         """What a job measured, after at most `wait` seconds; asking again costs nothing."""

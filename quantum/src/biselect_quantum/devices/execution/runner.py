@@ -30,7 +30,7 @@ def execute(
 ) -> list[Readout]:
     """Do what is left of a run; gives what all its measurements read, as `outcome` takes it.
 
-    Without mitigation each repeat is one measurement.
+    Each repeat is one measurement, beside two of calibration where readout is corrected.
 
     Args:
         run: fixed by `freeze`.
@@ -39,7 +39,7 @@ def execute(
             read from its files.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
-        resubmit: whether to hand a job in again if it may have arrived, or if the service does not give its shots.
+        resubmit: whether to hand a job in again whose shots the service does not give.
         say: told what happens.
     """
     asked = None if sampler is None else sampler_for(sampler)
@@ -58,7 +58,7 @@ def execute(
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         taking: Sampler = asked or sampler_for(run.on)
         for kind in {run.measurements[number].repeat is None: number for number in left}.values():
-            taking.check(circuit_for(run.measurements[kind], run.circuit, run.mitigation))
+            taking.check(circuit_for(run.measurements[kind], run.circuit))
         if isinstance(taking, remote.Service):
             _submit(run, taking, store, left, resubmit, say)
         for number in left:
@@ -66,7 +66,7 @@ def execute(
             if isinstance(taking, remote.Service):
                 readout = _collect(run, taking, store, number, wait)
             else:
-                readout = taking.sample(circuit_for(wanted, run.circuit, run.mitigation), wanted.shots, wanted.seed)
+                readout = taking.sample(circuit_for(wanted, run.circuit), wanted.shots, wanted.seed)
             store.add(number, readout)
             readouts.append(readout)
             short = "" if readout.shots == wanted.shots else f" of {wanted.shots} asked for"
@@ -103,7 +103,7 @@ def progress(run: StoredRun) -> tuple[int, int]:
 
 
 def _what(run: StoredRun) -> str:
-    return "measurements" if run.mitigation else "repeats"
+    return "measurements" if run.readout else "repeats"
 
 
 def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: range, resubmit: bool, say: Say) -> None:
@@ -119,11 +119,6 @@ def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: rang
             store.note(number, "submitted", job=found)
             say(f"{asked.name}: found again as job {found}")
             continue
-        if last["event"] == "submitting" and not service.finds and not resubmit:
-            raise remote.DoubtfulJobError(
-                f"{asked.name}: the connection was lost while it was handed in, and {service.name} cannot say "
-                "whether it arrived; resubmit=True hands it in once more, at the price of a job if it did"
-            )
         if calibration is None:
             calibration = _keep_calibration(run, service)
             if calibration != run.circuit.manifest["target"]["hash"]:
@@ -131,7 +126,7 @@ def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: rang
         tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
         store.note(number, "submitting", tag=tag)
         try:
-            job = service.submit(circuit_for(asked, run.circuit, run.mitigation), asked.shots, tag)
+            job = service.submit(circuit_for(asked, run.circuit), asked.shots, tag)
         except remote.ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
         except remote.ServiceError as error:

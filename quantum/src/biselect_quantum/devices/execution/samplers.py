@@ -13,7 +13,6 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.decode import CountedBits, Shots, bit_table, decode_bits
-from biselect_quantum.devices.execution.scrub import plain_address
 from biselect_quantum.devices.targets import name_with_hash
 
 EXACT = "exact simulation, not hardware"
@@ -30,7 +29,7 @@ class Place:
     Attributes:
         kind: what its shots are.
         made_by: what makes its sampler, as `file:name` of this package; it is given what stands after the colon.
-        takes: what stands after the colon of its name: DEVICE, ADDRESS or nothing.
+        takes: what stands after the colon of its name: DEVICE or nothing.
         service: whether it must be connected to, so that nobody asks it before shots are wanted.
     """
 
@@ -45,14 +44,13 @@ PLACES = {
     "wide": Place(kind=EXACT, made_by="exact_shots:WideSampling"),
     "aer": Place(kind=EXACT, made_by="aer:AerSampling"),
     "noisy": Place(kind=NOISE_MODEL, made_by="aer:NoisySampling", takes="DEVICE"),
-    "local": Place(kind=NOISE_MODEL, made_by="aer:LocalSampling", takes="DEVICE"),
     "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
-    "iqm": Place(kind=HARDWARE, made_by="iqm:IqmSampling.connect", takes="ADDRESS", service=True),
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
+GIVEN_BY = "given:as_sampler"
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
 
 
@@ -121,9 +119,7 @@ def place_of(on: str) -> Place:
     if place is None or bool(place.takes) != bool(where) or (colon and not where):
         shown = "that" if place is None else name  # an unknown name may hold a credential
         raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
-    if place.takes == "ADDRESS":
-        plain_address(where)
-    elif place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
+    if place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place
 
@@ -147,7 +143,7 @@ def foreign_device(on: str, compiled_for: str) -> str | None:
         name = device.lower().partition(".json")[0]
         return name.removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
 
-    if kind not in ("noisy", "local", "ibm") or bare(where) == bare(compiled_for):
+    if kind not in ("noisy", "ibm") or bare(where) == bare(compiled_for):
         return None
     return f"the circuit was compiled for {compiled_for!r}, not for {where}, whose gates and layout may be others"
 
@@ -163,9 +159,8 @@ def sampler_for(on: Any) -> Sampler:
     if hasattr(on, "sample") and hasattr(on, "kind"):
         return on
     if not isinstance(on, str):
-        from biselect_quantum.devices.execution.given import as_sampler
-
-        return as_sampler(on)
+        taken: Sampler = resolve_name(f"{__package__}.{GIVEN_BY}")(on)
+        return taken
     place, where = place_of(on), on.partition(":")[2]
     if not place.made_by:
         raise InputError(f"{on} is a sampler of the caller's: give the object itself, as in execute(run, sampler)")

@@ -5,5 +5,4 @@ from .model import LABEL as LABEL
 from .model import NoisyCircuit as NoisyCircuit
 from .model import cut_noise as cut_noise
 from .trajectories import NoisyShots as NoisyShots
-from .trajectories import mitigate as mitigate
 from .trajectories import noisy_shots as noisy_shots

@@ -12,15 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-
-if TYPE_CHECKING:
-    from biselect_quantum.devices.noise.model import NoisyCircuit
 
 Errors = tuple[tuple[int, int], ...]
 """(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
@@ -56,24 +53,6 @@ class PlainCircuit:
         for number, step in enumerate(self.steps):
             if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
                 raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
-
-    @classmethod
-    def of(cls, noisy: NoisyCircuit) -> PlainCircuit:
-        """A compiled circuit under a noise model, waiting included; bits are its classical ones."""
-        twirls: dict[int, tuple[float, ...]] = {}
-        steps = []
-        for step in noisy.circuit.data:
-            operation, qubits = step.operation, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
-            waits = is_wait(operation)
-            channel = operation if waits else noisy.errors.get((operation.name, qubits))
-            if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
-                twirls[id(channel)] = tuple(twirled(channel).tolist())
-            angles = () if waits else tuple(float(angle) for angle in operation.params)
-            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
-        bits = range(noisy.circuit.num_clbits)
-        if unread := [bit for bit in bits if bit not in noisy.reads]:
-            raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
-        return cls(steps=tuple(steps), reads=tuple(noisy.reads[bit] for bit in bits), confusion=noisy.confusion)
 
     def in_order(self, bits: Sequence[int]) -> PlainCircuit:
         """The same circuit with its bits in another order."""

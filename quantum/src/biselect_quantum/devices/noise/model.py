@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.noise.courses import PlainCircuit
+from biselect_quantum.devices.noise.courses import WAIT, PlainCircuit, Step, is_wait, twirled
 from biselect_quantum.devices.noise.figures import Use, check_figures, filling
 from biselect_quantum.simulate.wide.order import cuthill_mckee
 
@@ -25,7 +25,7 @@ try:
     from qiskit_aer.noise import NoiseModel, thermal_relaxation_error
     from qiskit_aer.noise.device.models import basic_device_gate_errors, basic_device_readout_errors
 except ImportError as error:
-    raise MissingDependencyError("noise models need Qiskit Aer: pip install 'biselect[quantum]'") from error
+    raise MissingDependencyError("noise models need Qiskit Aer: pip install ./quantum") from error
 
 LABEL = "noise model, not hardware"
 
@@ -57,8 +57,22 @@ class NoisyCircuit:
 
     @cached_property
     def plain(self) -> PlainCircuit:
-        """The circuit and its errors, twirled to Paulis, as plain data."""
-        return PlainCircuit.of(self)
+        """The circuit and its errors, twirled to Paulis, as plain data; bits are its classical ones."""
+        twirls: dict[int, tuple[float, ...]] = {}
+        steps = []
+        for step in self.circuit.data:
+            operation, qubits = step.operation, tuple(self.circuit.find_bit(qubit).index for qubit in step.qubits)
+            waits = is_wait(operation)
+            channel = operation if waits else self.errors.get((operation.name, qubits))
+            if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
+                twirls[id(channel)] = tuple(twirled(channel).tolist())
+            angles = () if waits else tuple(float(angle) for angle in operation.params)
+            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
+        bits = range(self.circuit.num_clbits)
+        if unread := [bit for bit in bits if bit not in self.reads]:
+            raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
+        reads = tuple(self.reads[bit] for bit in bits)
+        return PlainCircuit(steps=tuple(steps), reads=reads, confusion=self.confusion)
 
     def noise_model(self) -> NoiseModel:
         """The errors of the gates as Aer takes them."""

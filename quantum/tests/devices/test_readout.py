@@ -11,7 +11,9 @@ from biselect import SelectionProblem, solve
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
 from biselect_quantum.devices.decode import CountedBits, Shots
-from biselect_quantum.devices.mitigation.readout import (
+from biselect_quantum.devices.noise.trajectories import misread
+from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
+from biselect_quantum.devices.readout import (
     Calibration,
     calibration_circuit,
     correct,
@@ -20,8 +22,6 @@ from biselect_quantum.devices.mitigation.readout import (
     pulse_errors,
     string_weights,
 )
-from biselect_quantum.devices.noise.trajectories import misread
-from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 
 RULES = [{}, {"sample_rules": {"forced_in": [1], "forced_out": [3]}}]
 

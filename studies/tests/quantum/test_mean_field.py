@@ -9,25 +9,20 @@ from hypothesis import strategies as st
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.testing.strategies import problems, ruled_problems
-from biselect_quantum.devices import surrogates
-from biselect_quantum.devices.patches import Patch
-from biselect_quantum.devices.surrogates import (
+from biselect_quantum.devices.masks import distortion_bound, masked, top_mask
+from biselect_quantum.uniform import uniform_energy
+from biselect_studies.quantum import mean_field as surrogates
+from biselect_studies.quantum.mean_field import (
     agreement,
     choose_surrogate,
     diagonal_choice,
-    distortion_bound,
     filling,
-    hardware_mask,
     low_energy_overlap,
-    masked,
     mean_field,
-    retained_mass,
     sparse_optimum,
     threshold_bound,
     threshold_mask,
-    top_mask,
 )
-from biselect_quantum.uniform import uniform_energy
 
 
 def every_choice(problem):
@@ -64,22 +59,11 @@ def test_a_threshold_mask_obeys_the_papers_bound(case, tau):
     assert threshold_bound(problem, mask) <= problem.coupling_weight * problem.k * problem.m * tau + 1e-12
 
 
-def test_masks_by_hand():
+def test_a_threshold_mask_by_hand():
     problem = SelectionProblem(coupling=[[3.0, -1.0], [2.0, 2.0]], k=1, m=1)
-    assert top_mask(problem, 2).tolist() == [[True, False], [True, False]]  # the tie goes to the lower index
     assert threshold_mask(problem, 2.0).sum() == 3
-    assert retained_mass(problem, top_mask(problem, 1)) == (3.0, 3 / 8)
-    assert retained_mass(replace(problem, coupling=np.zeros((2, 2))), top_mask(problem, 0)) == (0.0, 1.0)
-    patch = Patch(samples=(0, 1), features=(2, 3), sample_edges=(), feature_edges=(), cross_edges=((1, 0),))
-    assert hardware_mask(patch).tolist() == [[False, False], [True, False]]
-    for bad in (-1, 5):
-        with pytest.raises(InputError, match="between 0 and 4"):
-            top_mask(problem, bad)
     with pytest.raises(InputError, match="0 or more"):
         threshold_mask(problem, float("nan"))
-    for mask in (np.ones((2, 3), dtype=bool), np.ones((2, 2))):
-        with pytest.raises(InputError, match="2 × 2 truth values"):
-            masked(problem, mask)
 
 
 @settings(max_examples=60)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect_quantum.devices.analysis import Range, exact_interval
+from biselect_quantum.devices.analysis import Range, exact_interval, pooled
 from biselect_quantum.devices.decode import Shots
 
 TOGETHER = 1 << 22  # energies that are looked at at a time
@@ -77,13 +77,6 @@ def mend(problem: SelectionProblem, repeats: Sequence[Shots], *, goal: float, ta
         uniform_hit_rate=of_random(uniform),
         shuffled_hit_rate=of_random(shuffled),
         best_energy=float(repaired.energies[0]) if repaired.energies.size else None,
-    )
-
-
-def pooled(repeats: Sequence[Shots]) -> Shots:
-    """The shots of all repeats together."""
-    return Shots.of_table(
-        np.concatenate([shots.bits for shots in repeats]), np.concatenate([shots.counts for shots in repeats])
     )
 
 

@@ -12,8 +12,6 @@ from biselect_quantum.devices.noise.trajectories import _shared
 from biselect_studies.quantum import register_trees
 from biselect_studies.quantum.register_trees import register_shots
 
-from .test_noise import compiled, drawn
-
 SHOTS = 8000
 
 
@@ -35,8 +33,8 @@ def probabilities(noisy, tree, course):
 @pytest.mark.parametrize("widest", [32, 2])
 def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypatch):
     monkeypatch.setattr(register_trees, "WIDEST", widest)
-    case, target = drawn(small, seed=3, qubits=8, split=5)
-    made = compiled(case, target, path)
+    case, target = small.drawn(seed=3, qubits=8, split=5)
+    made = small.compiled(case, target, path)
     noisy = cut_noise(made, target)
     rng = np.random.default_rng(0)
     courses = sorted(draw_courses(noisy.plain, 300, rng), key=len)
@@ -50,8 +48,8 @@ def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypa
 
 
 def test_shots_of_registers_lose_as_much_to_errors_as_those_of_the_whole(small):
-    case, target = drawn(small, seed=4, qubits=7)
-    made = compiled(case, target)
+    case, target = small.drawn(seed=4, qubits=7)
+    made = small.compiled(case, target)
     ours = register_shots(made, target, case.problem, 1500, seed=1)
     whole = noisy_shots(made, target, case.problem, 1500, courses=60, seed=1)
     assert ours.flawless == whole.flawless
@@ -65,7 +63,7 @@ def test_shots_of_registers_lose_as_much_to_errors_as_those_of_the_whole(small):
 
 
 def test_a_register_with_a_loop_is_refused(small):
-    case, target = drawn(small, seed=5, qubits=6, split=5, extra=12)
+    case, target = small.drawn(seed=5, qubits=6, split=5, extra=12)
     with pytest.raises(InputError, match="close a loop; use noisy_shots"):
         register_shots(
             compile_circuit(case.program, target, case.layout, PATHS["opt3-cz"], angles=case.angles),

@@ -3,16 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-
-pytest.importorskip("qiskit")
-
-from qiskit.quantum_info import Statevector
+from qiskit.quantum_info import DensityMatrix, Statevector, SuperOp
 
 from biselect import SelectionProblem
 from biselect_quantum.circuits import AnsatzSpec
-from biselect_quantum.devices import to_qiskit
-from biselect_quantum.devices.targets import FORMAT, from_snapshot
+from biselect_quantum.devices import PATHS, compile_circuit, to_qiskit
+from biselect_quantum.devices.targets import FORMAT, from_snapshot, snapshot
+
+MICRO = 1e-6
 
 
 def device(kind, edges, qubits):
@@ -103,6 +101,45 @@ def distance(one, other):
     return 0.5 * float(np.abs(one - other).sum())
 
 
-@pytest.fixture(scope="session")
-def small():
-    return SimpleNamespace(device=device, case=case, ideal=ideal, measured=measured, distance=distance)
+def noisy_device(edges, qubits, *, gates=0.02, readout=0.03, t1=20 * MICRO, seed=0):
+    """A small device whose gates, readout and qubits all err, each a little differently."""
+    content = snapshot(device("fractional", edges, qubits))
+    rng = np.random.default_rng(seed)
+    for name, gate in content["gates"].items():
+        size = readout if name == "measure" else 0.0 if name == "rz" else gates
+        gate["error"] = (size * rng.uniform(0.5, 1.5, len(gate["error"]))).tolist()
+    content["t1"] = None if t1 is None else (t1 * rng.uniform(0.5, 1.5, qubits)).tolist()
+    content["t1"] = content["t1"] or [None] * qubits
+    content["t2"] = [None if time is None else 1.4 * time for time in content["t1"]]  # beyond T1: no mere mixture
+    del content["hash"]
+    return from_snapshot(content)
+
+
+def drawn(seed=0, qubits=6, split=3, **more):
+    found = case(np.random.default_rng(seed), qubits, split=split, depth=2, **more)
+    return found, noisy_device(found.edges, qubits)
+
+
+def compiled(drawn_case, target, path="y-frame"):
+    return compile_circuit(drawn_case.program, target, drawn_case.layout, PATHS[path], angles=drawn_case.angles)
+
+
+def step_by_step(noisy):
+    """Probabilities of all classical bits before readout: every gate, then its error, on one density matrix."""
+    state = DensityMatrix.from_int(0, 2**noisy.circuit.num_qubits)
+    for step in noisy.circuit.data:
+        if step.operation.name == "measure":
+            continue
+        place = [noisy.circuit.find_bit(qubit).index for qubit in step.qubits]
+        state = state.evolve(SuperOp(step.operation), place)
+        if (step.operation.name, tuple(place)) in noisy.errors:
+            state = state.evolve(SuperOp(noisy.errors[step.operation.name, tuple(place)]), place)
+    return state.probabilities([noisy.reads[bit] for bit in range(noisy.circuit.num_clbits)])
+
+
+def misread(probabilities, confusion):
+    """Probabilities of what is read, by the whole matrix."""
+    matrix = np.ones((1, 1))
+    for bit in confusion:
+        matrix = np.kron(bit, matrix)
+    return probabilities @ matrix

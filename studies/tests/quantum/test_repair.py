@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from biselect import SelectionProblem
 from biselect.core.sector import subsets
 from biselect_quantum.devices.decode import Shots
-from biselect_quantum.devices.mitigation.repair import mend, repair
+from biselect_studies.quantum.repair import mend, repair
 
 
 def problem_of(rng, n=5, d=4, **more):

@@ -40,11 +40,3 @@ def test_the_chance_of_no_error_is_the_product_of_all(points):
     assert 0.5 < chance < points[0].mass
     with pytest.raises(InputError, match="no recorded error"):
         flawless(compile_problem(made.problem, "iqm-54", compare=False).compiled, load_target("iqm-54"))
-
-
-def test_the_best_share_can_be_asked_for():
-    problem = SelectionProblem(coupling=np.random.default_rng(2).normal(size=(3, 2)), k=1, m=1)
-    made = compile_problem(problem, "boston", keep="auto", depth=2, compare=False)
-    assert made.training is not None and made.retained_share > 0
-    with pytest.raises(InputError, match="leave the angles out"):
-        compile_problem(problem, "boston", [0.3, 0.4, 0.5], depth=1, keep="auto")

@@ -1,1 +1,0 @@
-"""What can be done about errors without loosening the budgets, and what each of it costs."""
