@@ -43,11 +43,9 @@ nitpick_ignore = [
     ("py:class", "biselect.calibrate.calibrator.WholePool"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
     ("py:class", "biselect_quantum.devices.noise.courses.PlainCircuit"),  # between a noise model and its simulators
-    ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next five are what functions give back
-    ("py:class", "biselect_quantum.devices.mitigation.choice.Mitigation"),
+    ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
     ("py:class", "biselect.reviews.session_file.Withdrawal"),
-    ("py:class", "biselect_quantum.devices.mitigation.readout.Corrected"),
-    ("py:class", "biselect_quantum.devices.mitigation.repair.Mended"),
+    ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.measurements.Measurement"),
 ]
 nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked

@@ -454,6 +454,7 @@ def whole_cases() -> list[bytes]:
     """Cases that make the compiler compile everything before a clock runs: both precisions, all calls."""
     case = drawn(Random(0)) | {"mixer": ["ring", "ring"], "depth": 2, "schedule": "fully-grouped", "batch": 9}
     case["sides"] = [{"n": n, "budget": 2, "rules": {}, "parts": [list(range(n))]} for n in (5, 4)]
+    case |= {"weights": "normal", "scale": 1.0, "coupling_weight": 1.0, "groups": "components", "angles": "any"}
     case["calls"] = ["state", "expectation", "gradient", "many gradients", "amplitudes"]
     different = [{"start": "dicke"}, {"start": "canonical"}, {"start": "dicke", "mixer": "grover", "depth": 1}]
     return [

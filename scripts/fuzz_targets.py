@@ -420,7 +420,7 @@ def use_report(path: Path, index: int) -> None:
 def use_start(path: Path, index: int) -> None:
     """The start of a circuit from a selection."""
     from biselect_quantum.circuits import AnsatzSpec
-    from biselect_quantum.cli.options import read_start
+    from biselect_quantum.cli.readers import read_start
 
     problem = plain_problem()
     AnsatzSpec(problem, 1, start=read_start(str(path), problem))

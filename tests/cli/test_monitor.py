@@ -164,7 +164,8 @@ def test_the_page_fits_phone_and_desk(run, tmp_path, chromium, width):
         '<pre id="found"></pre><script>document.getElementById("page").onload = () => {'
         'const root = document.getElementById("page").contentDocument.documentElement;'
         'document.getElementById("found").textContent = JSON.stringify('
-        '[root.clientWidth, root.scrollWidth, root.querySelector("table.carpet").getBoundingClientRect().height]); };</script>'
+        '[root.clientWidth, root.scrollWidth, root.querySelector("table.carpet").getBoundingClientRect().height]);'
+        " };</script>"
     )
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]

@@ -13,6 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import whole
 from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.thread_pool import stop_flag
@@ -20,7 +21,7 @@ from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training import Training, train
 from biselect_quantum.circuits.training.initial_angles import ramp
-from biselect_quantum.circuits.training.train import TooShortError, backend_for
+from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.simulate.state_memory import check_memory
 from biselect_quantum.simulate.stopping import look, parts
@@ -93,7 +94,7 @@ def qaoa(
     if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
         raise InputError(
             f"solver 'qaoa' runs a circuit of one qubit for each sample and feature; {qubits} of them are more than "
-            f"the {MOST_QUBITS} that can be simulated; take solver='auto', which needs none"
+            f"the {MOST_QUBITS} that can be simulated; take {spell(solver='auto')}, which needs none"
         )
     begin = Run.now()
     how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.greedy import greedy
 from biselect.solvers.registry import Answer, Run
@@ -146,7 +147,7 @@ def _deepest(
         return draw, layers
     raise InputError(
         f"solver 'qaoa': the sector does not fit into memory, and one layer of mixer {mixer!r} needs more than "
-        f"{MAX_BOND} bond states; take solver='auto', which needs none of that"
+        f"{MAX_BOND} bond states; take {spell(solver='auto')}, which needs none of that"
     )
 
 

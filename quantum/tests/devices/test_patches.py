@@ -5,14 +5,15 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from biselect import Group, Rules, SelectionProblem
 from biselect.errors import InputError
+from biselect.options import flags_of
 from biselect_quantum.circuits.mixers import MIXERS
-from biselect_quantum.cli.options import REGISTER_NAMES
 from biselect_quantum.devices import compile_problem
 from biselect_quantum.devices.device_errors import calibration
 from biselect_quantum.devices.patch_kernel import score_labels, score_paths
 from biselect_quantum.devices.patches import REGISTERS, Patch, choose_patch, make_patch, patch_objections
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.targets import from_snapshot, load_target, snapshot
+from biselect_quantum.options import CircuitOptions
 
 DEVICES = {name: load_target(name) for name in ("boston", "pittsburgh", "iqm-54")}
 
@@ -163,7 +164,7 @@ def test_devices_that_cannot_hold_the_patch_say_why():
         choose_patch(star, 2, 2, registers="foo")
     with pytest.raises(InputError, match="joins every pair"):
         choose_patch(star, 2, 2, registers="rings")
-    assert REGISTER_NAMES == REGISTERS
+    assert flags_of(CircuitOptions)["registers"][1].choices == REGISTERS
 
 
 def test_given_patches_must_be_joined():

@@ -12,7 +12,6 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from biselect.core.json_files import content_hash
 from biselect.errors import InputError
-from biselect_quantum.cli.options import DEVICES
 from biselect_quantum.devices.targets import (
     HERON_R3,
     IQM_54,
@@ -22,6 +21,7 @@ from biselect_quantum.devices.targets import (
     square_edges,
     square_positions,
 )
+from biselect_quantum.options import DEVICES
 
 
 def test_the_command_line_knows_every_named_target():

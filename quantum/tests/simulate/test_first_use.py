@@ -12,7 +12,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.progress import say_to_whoever_watches, shown_elsewhere
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.training.train import backend_for
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.simulate import compiled, first_use
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES, TINY, choose_backend
 

@@ -15,9 +15,10 @@ import typer
 from biselect._stopping import advise
 from biselect.cli.completion import among
 from biselect.cli.console import Steps, fail, out, printable, visible_json
+from biselect.cli.from_options import Only
 from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
-from biselect_quantum.cli import options
+from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,13 +59,12 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    wait: options.Wait = None,
-    resubmit: options.Resubmit = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --device: say what would be submitted and how long; run nothing.")
-    ] = False,
+    jobs: Annotated[
+        RunOptions,
+        Only("wait", "resubmit", dry_run="With --device: say what would be submitted and how long; run nothing."),
+    ] = RunOptions(),  # noqa: B008
     as_json: Annotated[bool, typer.Option("--json", help="Print each results.json instead of tables.")] = False,
-    quiet: options.Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
 ) -> None:
     """Reproduce tables and figures: NAMES, or --all of them; index.html in --out shows all that is there.
 
@@ -85,16 +85,18 @@ def reproduce(
         raise InputError("name the studies to run, or give --all; --list shows their names")
     wanted = study_names() if everything else names or []
     studies = [load(name) for name in wanted]  # refuses a wrong name before hours are spent on the right ones
-    if device is None and (dry_run or resubmit or wait is not None):
+    if device is None and (jobs.dry_run or jobs.resubmit or jobs.wait is not None):
         raise InputError("--dry-run, --wait and --resubmit say how to run on a device; name it with --device")
     steps = Steps(quiet)
     measuring: dict[str, OnDevice] = {}
     if device is not None:
         measuring = {
-            study.name: OnDevice(study, folder, device, quick=quick, wait=wait, resubmit=resubmit, say=steps.say)
+            study.name: OnDevice(
+                study, folder, device, quick=quick, wait=jobs.wait, resubmit=jobs.resubmit, say=steps.say
+            )
             for study in studies
         }
-    if dry_run:
+    if jobs.dry_run:
         return _forecast(measuring, as_json)
     advise("finished work is kept, the same command goes on from there")
     if everything:

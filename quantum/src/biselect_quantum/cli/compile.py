@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biselect.cli.console import Steps, figures, show_json, show_line
+from biselect.cli.from_options import Only
+from biselect.cli.help import FIRST
+from biselect.cli.options import Output, Problem
 from biselect.cli.tables import show_table
-from biselect_quantum.cli import options
-from biselect_quantum.cli.options import may_be
+from biselect_quantum.cli.readers import read_angles, read_start
+from biselect_quantum.options import CircuitOptions, TableOptions
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.bundle import Bundle
@@ -21,44 +23,35 @@ NOTHING_TO_TELL = {"0", "unknown"}
 
 
 def compile_(
-    problem: options.Problem,
+    problem: Problem,
+    table: TableOptions,
     angles: Annotated[
         str | None,
-        may_be(
+        typer.Option(
+            show_default=False,
+            rich_help_panel=FIRST,
             help="What `biselect train` wrote (.json), a JSON list, or numbers separated by commas; left out, they are "
-            "trained for this very circuit where the problem is small."
+            "trained for this very circuit where the problem is small.",
         ),
     ] = None,
-    target: Annotated[str, options.a_device(help=options.TARGETS)] = "boston",
-    path: Annotated[str, options.a_path(help=options.PATHS)] = "y-frame",
-    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 3.")] = None,
-    schedule: Annotated[
-        str | None,
-        options.a_schedule(help="Of the angles: known for those of a file; else fully-grouped, bilinear for a list."),
-    ] = None,
-    registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
-    start: Annotated[
-        str,
-        options.a_start(
-            help="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json."
+    circuit: Annotated[
+        CircuitOptions,
+        Only(
+            *("target", "path", "registers", "keep", "seed"),
+            depth="p; known for angles from a file, else 3.",
+            schedule="Of the angles: known for those of a file; else fully-grouped, bilinear for a list.",
+            start="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json.",
         ),
-    ] = "auto",
-    keep: Annotated[str, options.a_keep(help=f"{options.KEEP}.")] = "edges",
-    k: options.KOfTable = None,
-    m: options.MOfTable = None,
-    id_column: options.RowNames = None,
-    exclude: options.Exclude = None,
-    seed: options.Seed = 0,
-    folder: Annotated[
-        Path | None,
-        options.a_folder(
-            "--out",
-            help="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz, patch.svg and, where "
+    ] = CircuitOptions(target="boston", path="y-frame", registers="auto", start="auto", keep="edges"),
+    output: Annotated[
+        Output,
+        Only(
+            "quiet",
+            out="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz, patch.svg and, where "
             "they were trained for this circuit, angles.json.",
+            json="Print the manifest instead of a table.",
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest instead of a table.")] = False,
-    quiet: options.Quiet = False,
+    ] = Output(),
 ) -> None:
     """Compile PROBLEM for a device, on hardware edges alone, and compare with plain Qiskit.
 
@@ -72,25 +65,25 @@ def compile_(
     from biselect_quantum.devices.circuit_folder import NAMES, write_circuit
     from biselect_quantum.devices.likeliest import compile_problem
 
-    steps = Steps(quiet)
-    if folder is not None:
-        check_folder(folder, NAMES)  # before the work, not after it
-    loaded = read_problem(problem, k, m, id_column, exclude or [])
+    steps = Steps(output.quiet)
+    if output.out is not None:
+        check_folder(output.out, NAMES)  # before the work, not after it
+    loaded = read_problem(problem, table.k, table.m, table.id_column, table.exclude)
     made = compile_problem(
         loaded,
-        target,
-        options.read_angles(angles),
-        depth=depth,
-        schedule=schedule,
-        path=path,
-        registers=registers,
-        start=options.read_start(start, loaded),
-        keep=options.read_keep(keep),
-        seed=seed,
+        circuit.target,
+        read_angles(angles),
+        depth=circuit.depth,
+        schedule=circuit.schedule,
+        path=str(circuit.path),
+        registers=str(circuit.registers),
+        start=read_start(str(circuit.start), loaded),
+        keep=circuit.keep,
+        seed=circuit.seed,
         progress=steps.say,
     )
-    written = [] if folder is None else write_circuit(folder, made)
-    if as_json:
+    written = [] if output.out is None else write_circuit(output.out, made)
+    if output.json:
         show_json(made.manifest())
     else:
         _show(made)

@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biselect.cli import completion
 from biselect.cli.console import Steps, printable, show_line
+from biselect.cli.from_options import Only
+from biselect.cli.help import FIRST
+from biselect.cli.options import Output
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
-from biselect_quantum.cli import options
-from biselect_quantum.cli.options import may_be
+from biselect_quantum.cli.readers import read_threshold
+from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.analysis import Range
     from biselect_quantum.devices.execution.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
+FIXED = ("shots", "repeats", "seed", "threshold", "readout")  # by the manifest of a run
 PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "ibm:")
 
 
@@ -29,35 +34,18 @@ def run(
     ],
     on: Annotated[
         str | None,
-        may_be(
+        typer.Option(
             metavar="PLACE",
-            autocompletion=options.completion.among(*PLACES),
+            show_default=False,
+            autocompletion=completion.among(*PLACES),
+            rich_help_panel=FIRST,
             help="sector, wide, aer, noisy:DEVICE or ibm:DEVICE.",
         ),
     ] = None,
-    shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
-    repeats: Annotated[int | None, may_be(min=1, help="How many.  [default: 1]")] = None,
-    seed: Annotated[int | None, may_be(min=0, help="Fixes simulated shots.  [default: 0]")] = None,
-    threshold: Annotated[
-        str | None,
-        may_be(
-            metavar="ENERGY|FILE",
-            help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
-        ),
-    ] = None,
-    readout: Annotated[
-        int | None, may_be(min=2, metavar="SHOTS", help="Correct the readout by so many calibration shots.")
-    ] = None,
-    wait: options.Wait = None,
-    resubmit: options.Resubmit = False,
+    options: RunOptions = RunOptions(),
     output: Annotated[
-        Path | None, options.a_folder("--out", help="Folder of the run; else one beside the manifest.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-    quiet: options.Quiet = False,
+        Output, Only("quiet", out="Folder of the run; else one beside the manifest.", json="Print the figures as JSON.")
+    ] = Output(),
 ) -> None:
     """Measure a compiled circuit, and say what the shots are worth.
 
@@ -74,46 +62,45 @@ def run(
     from biselect_quantum.devices.execution.runner import execute
     from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
 
-    steps = Steps(quiet)
+    steps = Steps(output.quiet)
     if manifest.is_dir():
         manifest = manifest / "manifest.json"
     content = read_json(manifest)
     fixed_run = sampler = None
     if is_run(content):
-        given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
-        more = {"--readout": readout, "--out": output}
-        if fixed := [name for name, value in {**given, **more}.items() if value is not None]:
+        typed = {"on": on, **{name: getattr(options, name) for name in FIXED}, "out": output.out}
+        if fixed := [f"--{name}" for name, value in typed.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
-        circuit, asked = fixed_run.circuit, fixed_run.content
+        circuit, wishes = fixed_run.circuit, fixed_run.content
     else:
         if on is None:
             raise InputError(f"say where to run it with --on: {FORMS}")
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
-        goal = options.read_threshold(threshold, circuit.problem)
-        numbers = {"shots": shots or SHOTS, "repeats": repeats or REPEATS, "seed": seed or 0, "readout": readout or 0}
-        asked = plan(circuit, on, **numbers, threshold=goal)
-    if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
+        goal = read_threshold(options.threshold, circuit.problem)
+        numbers = {"shots": options.shots or SHOTS, "repeats": options.repeats or REPEATS, "seed": options.seed or 0}
+        wishes = plan(circuit, on, **numbers, threshold=goal, readout=options.readout or 0)
+    if said := foreign_device(wishes["on"], circuit.manifest["target"]["name"]):
         steps.say(f"warning: {said}", style="bold yellow")
-    if dry_run:
-        return _show_plan(forecast(circuit, asked), as_json)
+    if options.dry_run:
+        return _show_plan(forecast(circuit, wishes), output.json)
     if fixed_run is None:
-        folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in asked['on'])}"
+        folder = output.out or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in wishes['on'])}"
         if not is_fixed(folder):  # refuse what cannot be measured there before anything is written
-            sampler = sampler_for(asked["on"])
-            for each in {each.repeat is None: each for each in measurements(asked)}.values():  # one of each kind
+            sampler = sampler_for(wishes["on"])
+            for each in {each.repeat is None: each for each in measurements(wishes)}.values():  # one of each kind
                 sampler.check(circuit_for(each, circuit))
         with steps.step("Fixing the manifest, with its classical references"):
-            fixed_run = freeze(circuit, manifest.parent, folder, asked)
+            fixed_run = freeze(circuit, manifest.parent, folder, wishes)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
     with steps.step("Measuring"):
         try:
-            readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
+            readouts = execute(fixed_run, sampler, wait=options.wait, resubmit=options.resubmit, say=steps.say)
         except DoubtfulJobError as error:
             raise DoubtfulJobError(str(error).replace("resubmit=True", "--resubmit")) from None
     found = conclude(fixed_run, readouts)
-    if as_json:
+    if output.json:
         sys.stdout.write(json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
     else:
         _show(found)

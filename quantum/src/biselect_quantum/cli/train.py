@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli.console import Steps, figures, show_line, visible_json
+from biselect.cli.from_options import Only
+from biselect.cli.help import FIRST
+from biselect.cli.options import Output, Problem
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
-from biselect_quantum.cli import options
-from biselect_quantum.cli.options import may_be
+from biselect_quantum.cli.readers import read_angles, read_start, read_threshold
+from biselect_quantum.options import CircuitOptions, TableOptions, TrainingOptions
 
 if TYPE_CHECKING:
     from biselect.core import SelectionProblem
@@ -25,89 +28,29 @@ GUESS = 2000  # evaluations that a training without a budget may take; decides w
 
 
 def train(
-    problem: options.Problem,
-    k: options.KOfTable = None,
-    m: options.MOfTable = None,
-    id_column: options.RowNames = None,
-    exclude: options.Exclude = None,
-    depth: Annotated[int | None, may_be(min=1, help="p, the layers of the circuit; 3, or 2 on a device.")] = None,
-    schedule: Annotated[
-        str | None,
-        options.a_schedule(
-            help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device."
+    problem: Problem,
+    table: TableOptions,
+    circuit: Annotated[
+        CircuitOptions,
+        Only(
+            *("depth", "schedule", "mixer", "start", "path", "registers", "keep", "seed"),
+            target="Train for the circuit that `biselect compile` makes for a device by name, or a snapshot (.json).",
         ),
-    ] = None,
-    mixer: Annotated[
-        str | None,
-        options.one_of("ring", "path", "complete", "grover", show_default=False, help="On a device, its edges."),
-    ] = None,
-    start: Annotated[
-        str | None,
-        options.a_start(
-            show_default=False,
-            help="dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        options.a_device(
-            show_default=False, help=f"Train for the circuit that `biselect compile` makes for {options.TARGETS}"
-        ),
-    ] = None,
-    path: Annotated[str | None, options.a_path(show_default=False, help=f"With --target: {options.PATHS}")] = None,
-    registers: Annotated[
-        str | None,
-        options.one_of(*options.REGISTER_NAMES, show_default=False, help=f"With --target: {options.REGISTERS}"),
-    ] = None,
-    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}.")] = None,
-    objective: Annotated[
-        str | None,
-        may_be(
-            metavar="NAME",
-            autocompletion=options.completion.among(*options.OBJECTIVES),
-            help="optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can "
-            "be known.",
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
+    ],
+    training: TrainingOptions,
+    out: Annotated[
+        Path | None,
         typer.Option(
-            metavar="NAME",
-            autocompletion=options.completion.among(*options.STRATEGIES),
-            help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.",
+            metavar="FILE",
+            show_default=False,
+            rich_help_panel=FIRST,
+            help="File for the angles; a picture (.svg) goes beside it.",
         ),
-    ] = "multistart",
-    threshold: Annotated[
-        str | None,
-        may_be(metavar="ENERGY|FILE", help="For hit-rate: an energy, or a manifest that holds one for this problem."),
-    ] = None,
-    share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
-    start_from: Annotated[
-        str | None,
-        may_be(
-            metavar="ANGLES",
-            help="Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
-        ),
-    ] = None,
-    evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
-    seconds: Annotated[
-        float | None,
-        may_be(metavar="SECONDS", help="Seconds after which the best so far is taken, with all that goes before."),
-    ] = None,
-    seed: options.Seed = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
-    dtype: Annotated[
-        str,
-        options.one_of("complex128", "complex64", help="Precision of the simulator; complex64 takes half the memory."),
-    ] = "complex128",
-    output: Annotated[
-        Path | None, may_be("--out", metavar="FILE", help="File for the angles; a picture (.svg) goes beside it.")
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Do not take up an interrupted training of the same --out.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print angles.json instead of a table.")] = False,
-    quiet: options.Quiet = False,
+    output: Annotated[Output, Only("quiet", json="Print angles.json instead of a table.")] = Output(),
 ) -> None:
     """Train the angles of a constraint-preserving QAOA circuit for PROBLEM on a simulator of its sector.
 
@@ -123,70 +66,67 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect_quantum.circuits import Ansatz
     from biselect_quantum.circuits.training.records import OtherTrainingError
-    from biselect_quantum.circuits.training.train import TooShortError, backend_for
+    from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
     from biselect_quantum.plot.training_picture import training_picture
     from biselect_quantum.simulate.state_memory import check_memory
 
-    began, steps = time.perf_counter(), Steps(quiet)
-    _check_place(output, problem, threshold)
+    began, steps = time.perf_counter(), Steps(output.quiet)
+    _check_place(out, problem, training.threshold)
     with steps.step(f"Reading {problem.name}"):
-        loaded = read_problem(problem, k, m, id_column, exclude or [])
-        goal = options.read_threshold(threshold, loaded)
-    begin = None if start is None else options.read_start(start, loaded)
-    circuit = {"depth": depth, "schedule": schedule, "start": begin}
-    on_device: dict[str, Any] = {"path": path, "registers": registers}
-    on_device["keep"] = None if keep is None else options.read_keep(keep)
+        loaded = read_problem(problem, table.k, table.m, table.id_column, table.exclude)
+        goal = read_threshold(training.threshold, loaded)
     try:  # before anything is placed; a training holds the state and its adjoint
-        check_memory(loaded.sector, dtype, states=2)
+        check_memory(loaded.sector, training.dtype, states=2)
     except TooLargeError as error:
-        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
-    spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
-    kept = None if output is None else output.with_name(f".{output.name}.training")
+        raise InputError(f"{error.figures}; {_ways_out(error, circuit.target)}") from None
+    spec = _spec(loaded, circuit, steps)
+    kept = None if out is None else out.with_name(f".{out.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, evaluations or GUESS), "dtype": dtype}
-    end = np.inf if seconds is None else began + seconds
+    how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, training.evaluations or GUESS)}
+    how["dtype"] = training.dtype
+    end = np.inf if training.seconds is None else began + training.seconds
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
         with steps.step("Building the circuit"):
             ansatz = finished_by(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
         with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
-                strategy=strategy,
-                objective=None if objective is None else _parts(objective),
+                strategy=training.strategy,
+                objective=None if training.objective is None else _parts(training.objective),
                 threshold=None if goal is None else goal.value,
-                share=share,
-                evaluations=evaluations,
-                seconds=None if seconds is None else max(1e-3, end - time.perf_counter()),
-                seed=seed,
-                workers=workers,
+                share=training.share,
+                evaluations=training.evaluations,
+                seconds=None if training.seconds is None else max(1e-3, end - time.perf_counter()),
+                seed=circuit.seed,
+                workers=training.workers,
                 checkpoint=kept,
                 progress=progress,
-                start_from=options.read_angles(start_from),
+                start_from=read_angles(training.start_from),
             )
     except TooLargeError as error:
-        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
+        raise InputError(f"{error.figures}; {_ways_out(error, circuit.target)}") from None
     except (OutOfTimeError, TooShortError):
-        single = "" if dtype == "complex64" else ", give --dtype complex64"
+        single = "" if training.dtype == "complex64" else ", give --dtype complex64"
         raise InputError(
-            f"--seconds {seconds:g} are too few to build this circuit and evaluate it once; give more, train on fewer "
-            f"rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
+            f"--seconds {training.seconds:g} are too few to build this circuit and evaluate it once; give more, train "
+            f"on fewer rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
         ) from None
     except OtherTrainingError as error:
         raise InputError(
-            f"{output}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
+            f"{out}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
             "give --fresh to begin anew, or name another --out"
         ) from None
-    in_full = seconds is None or loaded.sector.size <= LARGE
-    if output is not None and kept is not None:
-        files: dict[str, str | bytes] = {output.name: trained.to_json()}
+    in_full = training.seconds is None or loaded.sector.size <= LARGE
+    if out is not None and kept is not None:
+        files: dict[str, str | bytes] = {out.name: trained.to_json()}
         if in_full:
-            files = {output.with_suffix(".svg").name: training_picture(ansatz, trained), **files}
-        write_folder(output.parent, files, shared=True)
+            files = {out.with_suffix(".svg").name: training_picture(ansatz, trained), **files}
+        write_folder(out.parent, files, shared=True)
         kept.unlink(missing_ok=True)
         for file in reversed(files):
-            steps.say(f"wrote {output.with_name(file)}")
-    if as_json:
+            steps.say(f"wrote {out.with_name(file)}")
+    if output.json:
         sys.stdout.write(visible_json(trained.to_json()))
     else:
         _show(ansatz, trained, in_full)
@@ -196,22 +136,23 @@ def train(
         steps.say(f"note: {note}", style="yellow")
 
 
-def _spec(
-    problem: SelectionProblem, target: str | None, circuit: dict[str, Any], on_device: dict[str, Any], steps: Steps
-) -> AnsatzSpec:
+def _spec(problem: SelectionProblem, circuit: CircuitOptions, steps: Steps) -> AnsatzSpec:
     """The circuit of the whole problem, or the one on a device; what is not given is left to the library."""
     from biselect_quantum.circuits import AnsatzSpec
 
-    given = {name: value for name, value in {**circuit, **on_device}.items() if value is not None}
+    settings: dict[str, Any] = {name: value for name, value in vars(circuit).items() if value is not None}
+    target = settings.pop("target", None)
+    if circuit.start is not None:
+        settings["start"] = read_start(circuit.start, problem)
     if target is None:
-        if useless := [f"--{name}" for name in on_device if name in given]:
+        if useless := [f"--{name}" for name in ("path", "registers", "keep") if name in settings]:
             raise InputError(f"{', '.join(useless)}: say for which device, with --target")
-        return AnsatzSpec(problem, **{"depth": 3, "mixer": "ring", **given})
+        return AnsatzSpec(problem, **{"depth": 3, "mixer": "ring", **settings})
     from biselect_quantum.devices import place_circuit
 
-    if "mixer" in given:
+    if "mixer" in settings:
         raise InputError("--mixer: with --target the mixer runs on the edges of the device; leave it out")
-    return place_circuit(problem, target, progress=steps.say, **given).spec
+    return place_circuit(problem, target, progress=steps.say, **settings).spec
 
 
 def _check_place(output: Path | None, problem: Path, threshold: str | None) -> None:

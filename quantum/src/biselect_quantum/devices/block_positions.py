@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect_quantum.devices.device_errors import Edge
 
 SETTLED = -1
@@ -48,7 +49,7 @@ def block_labels(
     if parts is None:
         raise UncutTreeError(
             f"the {what} register's tree cannot be cut into joined groups of {' and '.join(map(str, sizes))} qubits; "
-            "take registers='paths', which can be cut anywhere"
+            f"take {spell(registers='paths')}, which can be cut anywhere"
         )
     labels = np.full(n, SETTLED, dtype=np.int64)
     for number, part in zip(order, parts, strict=True):

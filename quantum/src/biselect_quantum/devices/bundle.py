@@ -16,12 +16,13 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
+from biselect.options import ANY, spell
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.mixers import edges_inside
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
-from biselect_quantum.circuits.training.train import backend_for
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.devices.block_positions import UncutTreeError
 from biselect_quantum.devices.colouring import recoloured
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
@@ -233,7 +234,7 @@ def check_trainable(problem: SelectionProblem) -> int:
     if size > TRAINABLE:
         raise InputError(
             f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
-            "angles= of a smaller problem of the same kind, or some chosen by shots "
+            f"{spell(angles=ANY)} of a smaller problem of the same kind, or some chosen by shots "
             "(biselect_quantum.circuits.angle_selection)"
         )
     return size

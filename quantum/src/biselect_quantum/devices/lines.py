@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect_quantum.devices.device_errors import Edge, calibration
 from biselect_quantum.devices.masks import Mask, hardware_mask, retained_mass, top_mask
 from biselect_quantum.devices.patches import COLD, GROWTH, HOT, PATH_STEPS, PATH_WALKS, Patch, make_patch
@@ -60,7 +61,7 @@ def choose_line(
     if best is None:
         raise InputError(
             f"no line of {n + d} qubits was found among the {len(device.usable)} usable ones; use fewer qubits, "
-            "another device, or keep='edges'"
+            f"another device, or {spell(keep='edges')}"
         )
     return make_patch(target, best[:n], best[n:], registers="paths")
 

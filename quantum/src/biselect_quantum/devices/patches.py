@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from biselect.core.checks import positions, whole
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect_quantum.circuits.mixers import Classes, block_classes, mixer_classes
 from biselect_quantum.devices.colouring import colour_registers
 from biselect_quantum.devices.device_errors import Calibration, Edge, calibration
@@ -155,7 +156,7 @@ def choose_patch(
         raise InputError(
             f"no two joined {registers} of {n_samples} and {n_features} qubits were found among the "
             f"{len(device.usable)} usable ones; use fewer qubits, another device"
-            + (", or registers='trees'" if registers == "paths" else "")
+            + (f", or {spell(registers='trees')}" if registers == "paths" else "")
         )
     return _patch(device, *found, registers)
 

@@ -12,7 +12,7 @@ from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
 from biselect.progress import Progress
 from biselect.solvers import solve
-from biselect_studies.recovery.estimate import Estimate, estimate
+from biselect_studies.recovery.estimated_signal import Estimate, estimate
 from biselect_studies.recovery.noise import Bernstein, Noise, SubGaussian, clipped
 from biselect_studies.recovery.structure import RankOneCheck, rank_one_check
 from biselect_studies.recovery.thresholds import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from biselect.core import SelectionProblem
 from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
-from biselect_studies.recovery.estimate import Estimate
+from biselect_studies.recovery.estimated_signal import Estimate
 from biselect_studies.recovery.structure import RankOneCheck
 
 if TYPE_CHECKING:

@@ -2,6 +2,6 @@
 
 from biselect_quantum.circuits.training.records import Training
 from biselect_quantum.circuits.training.search_strategies import STRATEGIES
-from biselect_quantum.circuits.training.train import train
+from biselect_quantum.circuits.training.trainer import train
 
 __all__ = ["STRATEGIES", "Training", "train"]

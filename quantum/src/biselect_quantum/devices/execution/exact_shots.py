@@ -18,6 +18,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import NO_RULES
 from biselect.core.sector import Sector, TooLargeError
 from biselect.errors import InputError
+from biselect.options import spell
 from biselect_quantum.circuits.starts import basis_state
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.execution.samplers import EXACT, Readout, Sampler
@@ -121,7 +122,7 @@ def check_sector(program: Program) -> None:
     try:
         check_memory(sector, _dtype(sector.size), states=2)  # the amplitudes, and their squares
     except TooLargeError as error:
-        wide = "measure it with on='wide'"
+        wide = f"measure it with {spell(on='wide')}"
         way = wide if program.bits is not None else f"compile it from a random start and {wide}"
         raise TooLargeError(error.figures, way) from None
 

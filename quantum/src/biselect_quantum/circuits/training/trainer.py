@@ -23,6 +23,7 @@ from biselect_quantum.circuits.training.objectives import FLOOR, Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Training
 from biselect_quantum.circuits.training.search import Search
 from biselect_quantum.circuits.training.search_strategies import STRATEGIES
+from biselect_quantum.options import TrainingOptions
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 
@@ -101,17 +102,25 @@ def train(
     if limit is not None and limit <= 0:
         raise InputError(f"seconds must be positive, got {limit!r}")
     begun: list[Search] = []
-    how: dict[str, Any] = {"strategy": strategy, "objective": objective, "threshold": threshold, "share": share}
-    how |= {"start_from": start_from, "evaluations": evaluations, "seconds": limit, "seed": seed, "workers": workers}
-    how |= {"checkpoint": checkpoint, "options": options, "begun": begun}
+    how = TrainingOptions(
+        strategy=strategy,
+        objective=objective,
+        threshold=threshold,
+        share=share,
+        start_from=start_from,
+        evaluations=evaluations,
+        seconds=limit,
+        workers=workers,
+    )
+    facts: dict[str, Any] = {"seed": seed, "checkpoint": checkpoint, "options": options, "begun": begun}
     name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
     with progress_of(progress, name, shown_as="best") as told:
         if limit is None:
-            search, best = _searched(ansatz, progress=told, **how)
+            search, best = _searched(ansatz, how, progress=told, **facts)
             return _trained(ansatz, search, best, strategy, begin)
 
         def work(stop: Stop) -> Training:
-            search, best = _searched(ansatz.ended_by(stop), progress=told, **how)
+            search, best = _searched(ansatz.ended_by(stop), how, progress=told, **facts)
             return _trained(search.ansatz, search, best, strategy, begin)
 
         try:
@@ -129,37 +138,30 @@ def train(
 
 def _searched(
     ansatz: Ansatz,
+    how: TrainingOptions,
     *,
-    strategy: str,
-    objective: str | Mapping[str, float] | None,
-    threshold: float | None,
-    share: float,
-    start_from: Any,
-    evaluations: int | None,
-    seconds: float | None,
     seed: int | np.random.Generator | None,
-    workers: int,
     checkpoint: str | Path | None,
     progress: Progress | None,
     options: dict[str, Any],
     begun: list[Search],
 ) -> tuple[Search, Descent]:
     """A search to its end, and what it found; it is in `begun` as soon as it begins."""
-    run = _strategy(strategy, options, start_from is not None)
-    evaluations = None if evaluations is None else whole("evaluations", evaluations)
-    workers = whole("workers", workers)
+    run = _strategy(how.strategy, options, how.start_from is not None)
+    evaluations = None if how.evaluations is None else whole("evaluations", how.evaluations)
+    workers = whole("workers", how.workers)
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
-    if start_from is not None:
-        options["starts"] = as_starts(ansatz, start_from)
-    asked = _question(ansatz, strategy, threshold) if objective is None else objective
-    wanted = Objective.of(asked, ansatz, threshold=threshold, share=share)
-    means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": _seed_number(seed)}
+    if how.start_from is not None:
+        options["starts"] = as_starts(ansatz, how.start_from)
+    question = _question(ansatz, how.strategy, how.threshold) if how.objective is None else how.objective
+    wanted = Objective.of(question, ansatz, threshold=how.threshold, share=how.share)
+    means: dict[str, Any] = {"evaluations": evaluations, "seconds": how.seconds, "seed": _seed_number(seed)}
     task = {
         "version": __version__,
         "circuit": ansatz.spec.fingerprint,
         "precision": f"{ansatz.backend} {ansatz.dtype}",
-        "strategy": strategy,
+        "strategy": how.strategy,
         "objective": wanted.describe(),
         **means,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},

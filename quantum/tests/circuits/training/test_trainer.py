@@ -155,7 +155,7 @@ def test_the_objective_follows_the_question(problem, ansatz, monkeypatch):
     assert asked() == {"weights": {"hit-rate": 1.0}, "threshold": best, "share": 0.05}
     assert asked(threshold=low(ansatz))["threshold"] == low(ansatz)
     assert asked(strategy="depth-frontier")["weights"] == {"energy": 1.0}  # the paper's protocol for expected energies
-    monkeypatch.setattr(sys.modules["biselect_quantum.circuits.training.train"], "SMALL", 10)
+    monkeypatch.setattr(sys.modules["biselect_quantum.circuits.training.trainer"], "SMALL", 10)
     assert asked()["weights"] == {"energy": 1.0}  # nobody knows the optimum
 
 

@@ -1,0 +1,170 @@
+"""Every option of the commands about circuits once: its name, what it means, and what it is unless set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from biselect.options import Flag, Options
+
+DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
+PATHS = (
+    *("y-frame", "y-frame-quiet", "opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional"),
+    "strongest-qiskit",
+)
+STARTS = ("auto", "reach", "random", "canonical", "dicke")
+SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
+
+
+def _share(text: str) -> float | str:
+    """A share, or a name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(Options, heading="Budgets and columns", parameter="table"):
+    """What a problem file or a table of weights leaves open."""
+
+    k: Annotated[int | None, Flag("How many samples to choose.", "-k")] = None
+    m: Annotated[int | None, Flag("How many features to choose.", "-m")] = None
+    id_column: Annotated[
+        str | None, Flag("Column of a weight table that names its rows.", value="COLUMN", source="columns")
+    ] = None
+    exclude: Annotated[
+        Sequence[str],
+        Flag("Columns to leave out; repeat or separate by commas.", value="COLUMNS", source="columns"),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CircuitOptions(Options, heading="Circuit", parameter="circuit"):
+    """Which circuit; what is None is left to the library, and differs with the device."""
+
+    depth: Annotated[
+        int | None, Flag("p, the layers of the circuit; 3 unless given.", least=1, value="NUMBER", first=True)
+    ] = None
+    schedule: Annotated[
+        str | None,
+        Flag(
+            "tied, layerwise, bilinear, fixed-transport or fully-grouped, the last unless given.",
+            value="NAME",
+            choices=SCHEDULES,
+        ),
+    ] = None
+    mixer: Annotated[str | None, Flag("On a device, its edges.", choices=("ring", "path", "complete", "grover"))] = None
+    start: Annotated[
+        str | None,
+        Flag(
+            "dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
+            value="NAME|FILE",
+            choices=STARTS,
+        ),
+    ] = None
+    target: Annotated[
+        str | None,
+        Flag(
+            f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json).",
+            value="DEVICE",
+            choices=DEVICES,
+            first=True,
+        ),
+    ] = None
+    path: Annotated[
+        str | None,
+        Flag(
+            f"With --target: {', '.join(PATHS)}.".replace("quiet,", "quiet (by recorded errors),"),
+            value="NAME",
+            choices=PATHS,
+        ),
+    ] = None
+    registers: Annotated[
+        str | None,
+        Flag(
+            "With --target: trees (more couplings), paths (shorter circuits), or where all pairs are joined rings or "
+            "complete.",
+            choices=("auto", "trees", "paths", "rings", "complete"),
+        ),
+    ] = None
+    keep: Annotated[
+        Any,
+        Flag(
+            "With --target: edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP "
+            "network, such as 0.5 or 1.",
+            value="SHARE",
+            choices=("edges", "0.5", "1"),
+            parse=_share,
+        ),
+    ] = None
+    seed: Annotated[int, Flag("Fixes every random draw.", least=0)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(Options, heading="Training", parameter="training"):
+    """What is sought, how, and for how long."""
+
+    objective: Annotated[
+        Any,
+        Flag(
+            "optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can be "
+            "known.",
+            value="NAME",
+            choices=("energy", "cvar", "hit-rate", "optimum"),
+        ),
+    ] = None
+    strategy: Annotated[
+        str,
+        Flag(
+            "multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.",
+            value="NAME",
+            choices=("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold"),
+        ),
+    ] = "multistart"
+    threshold: Annotated[
+        Any,
+        Flag("For hit-rate: an energy, or a manifest that holds one for this problem.", value="ENERGY|FILE"),
+    ] = None
+    share: Annotated[float, Flag("For cvar: the share of lowest energies.")] = 0.05
+    start_from: Annotated[
+        Any,
+        Flag(
+            "Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
+            value="ANGLES",
+        ),
+    ] = None
+    evaluations: Annotated[int | None, Flag("Evaluations of the objective at most.", least=1)] = None
+    seconds: Annotated[
+        float | None,
+        Flag("Seconds after which the best so far is taken, with all that goes before.", value="SECONDS"),
+    ] = None
+    workers: Annotated[int, Flag("Descents that run at the same time.", least=1)] = 1
+    dtype: Annotated[
+        str,
+        Flag(
+            "Precision of the simulator; complex64 takes half the memory.",
+            choices=("complex128", "complex64"),
+        ),
+    ] = "complex128"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Options, heading="Shots", parameter="run"):
+    """What a run measures and what its figures are held against; a run that goes on has them fixed."""
+
+    shots: Annotated[int | None, Flag("Of each repeat.  [default: 4096]", least=1, first=True)] = None
+    repeats: Annotated[int | None, Flag("How many.  [default: 1]", least=1)] = None
+    seed: Annotated[int | None, Flag("Fixes simulated shots.  [default: 0]", least=0)] = None
+    threshold: Annotated[
+        Any,
+        Flag(
+            "E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
+            value="ENERGY|FILE",
+        ),
+    ] = None
+    readout: Annotated[
+        int | None, Flag("Correct the readout by so many calibration shots.", value="SHOTS", least=2)
+    ] = None
+    wait: Annotated[float | None, Flag("Seconds to wait for each job of a service.", value="SECONDS", least=0)] = None
+    resubmit: Annotated[bool, Flag("Hand jobs in again that give no shots.")] = False
+    dry_run: Annotated[bool, Flag("Say what would be run and how long; run nothing.")] = False

@@ -1,0 +1,15 @@
+from .certificate import Certificate as Certificate
+from .certificate import certify as certify
+from .covariance import covariance_threshold as covariance_threshold
+from .estimated_signal import Estimate as Estimate
+from .estimated_signal import estimate as estimate
+from .noise import Bernstein as Bernstein
+from .noise import SubGaussian as SubGaussian
+from .noise import clipped as clipped
+from .structure import biclique_problem as biclique_problem
+from .structure import rank_one_check as rank_one_check
+from .structure import sparsification_bound as sparsification_bound
+from .thresholds import Burden as Burden
+from .thresholds import classwise_threshold as classwise_threshold
+from .thresholds import feature_first_threshold as feature_first_threshold
+from .thresholds import joint_threshold as joint_threshold
