@@ -29,19 +29,19 @@ HEAD = "# Made by scripts/lock.py: the tested versions, with the SHA-256 of each
 
 
 def requirements() -> list[str]:
-    """What the set-up installs, from both pyproject.toml; extras of our own are resolved here."""
-    project, studies = (
-        tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (ROOT, ROOT / "studies")
-    )
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"], *studies["dependencies"]]
-    found = []
-    while wanted:
-        one = Requirement(wanted.pop())
-        if one.name == "biselect":
-            wanted += [part for extra in one.extras for part in project["optional-dependencies"][extra]]
+    """What the set-up installs, from all three pyproject.toml; extras of our own are resolved here."""
+    files = (ROOT / folder / "pyproject.toml" for folder in (".", "quantum", "studies"))
+    projects = {project["name"]: project for project in (tomllib.loads(file.read_text())["project"] for file in files)}
+    waiting = [one for project in projects.values() for one in project["dependencies"]] + ["biselect[dev]"]
+    outside = set()
+    while waiting:
+        one = Requirement(waiting.pop())
+        if one.name in projects:
+            extras = projects[one.name]["optional-dependencies"]
+            waiting += [part for extra in one.extras for part in extras[extra]]
         else:
-            found.append(str(one))
-    return sorted(set(found))
+            outside.add(str(one))
+    return sorted(outside)
 
 
 def installed(wanted: list[str]) -> dict[str, tuple[str, set[str]]]:

@@ -19,7 +19,9 @@ LAYERS = {  # a module imports from its own layer and those before it
         "_version _stopping errors extensions options progress core calibrate solvers data partitions engines report "
         "reviews plot estimators app cli testing"
     ),
-    "biselect_quantum": ("_version conventions samples uniform simulate circuits wide_solver solver devices plot cli"),
+    "biselect_quantum": (
+        "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"
+    ),
     "biselect_studies": "_version metrics data extensions recovery quantum",  # all else is a study, and lies above
 }
 ONLY = {  # what imports another package, and nobody else
@@ -30,19 +32,7 @@ ONLY = {  # what imports another package, and nobody else
 HEAVY = {"qiskit", "matplotlib", "cupy", "numba", "sklearn", "pyarrow", "pandas", "polars"}
 MOST_PARAMETERS = 12
 CYCLES = {  # that remain; the list must shrink to none
-    "biselect.cli biselect.cli.doctor",
-    "biselect_quantum.circuits.ansatz biselect_quantum.circuits.figures_of_merit biselect_quantum.circuits.training "
-    "biselect_quantum.circuits.training.initial_angles biselect_quantum.circuits.training.known_angles "
-    "biselect_quantum.circuits.training.objectives biselect_quantum.circuits.training.search "
-    "biselect_quantum.circuits.training.search_strategies biselect_quantum.circuits.training.trainer",
-    "biselect_quantum.devices.bundle biselect_quantum.devices.likeliest",
-    "biselect_quantum.devices.execution.exact_shots biselect_quantum.devices.execution.given "
-    "biselect_quantum.devices.execution.ibm biselect_quantum.devices.execution.primitive "
-    "biselect_quantum.devices.execution.remote biselect_quantum.devices.execution.samplers",
-    "biselect_quantum.devices.noise.courses biselect_quantum.devices.noise.model",
     "biselect_studies.experiments.compile_case biselect_studies.paper_environment",
-    "biselect_studies.measured biselect_studies.study",
-    "biselect_studies.recovery.certificate biselect_studies.recovery.words",
 }
 
 
