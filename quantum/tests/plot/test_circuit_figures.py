@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 import biselect as bs
 from biselect.errors import InputError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Schedule
+from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_quantum.plot.training_picture import draw_training
 
 matplotlib.use("Agg")
@@ -127,7 +128,7 @@ def test_energies_of_shots_add_up_to_all_of_them(trained):
 
 def test_figures_over_depth_begin_at_the_start(trained):
     ansatz, training = trained
-    found = ansatz.by_depth(training)
+    found = by_depth(ansatz, training)
     assert [one.depth for one in found] == [0, training.depth]
     assert found[0].optimum_mass == pytest.approx(found[0].uniform_mass) and found[0].approximation == pytest.approx(0)
     assert found[-1].approximation == pytest.approx(ansatz.approximation(training.angles))
