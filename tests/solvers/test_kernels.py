@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.solvers import annealing, bounds, coordinate_ascent, row_response
 from biselect.solvers.annealing_kernel import anneal
+from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.one_sided import by_features
-from biselect.solvers.random_kernel import next_below, next_unit
 from biselect.solvers.registry import Run
 from biselect.solvers.response import Limits, best_response, limits_of
-from biselect.solvers.select_kernel import limited_top_sum, top_sum
 from biselect_studies.extensions.kawasaki_kernel import ring_walk
 from biselect_studies.extensions.swap_kernel import swap_walk
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from biselect.solvers.random_kernel import next_below, next_unit
-from biselect.solvers.select_kernel import copy_into, has_room, limited_top_sum, top_sum
+from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, next_below, next_unit, top_sum
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -92,7 +91,7 @@ def anneal(
         x, y = order[leaving], order[entering]
         needed = score + temperatures[step] * np.log(next_unit(state))
         same_group = line_room.size > 0 and line_group[x] == line_group[y]
-        if not same_group and not has_room(y, order, choose, line_group, line_room):
+        if not same_group and not has_room_beside(y, order, choose, line_group, line_room):
             continue
         new_extra = extra + line_scores[y] - line_scores[x]
         if _reach(values, lines[y], lines[x], scale, tau) + keep * tau + new_extra <= needed:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from biselect.solvers.select_kernel import top_sum
+from biselect.solvers.kernels import top_sum
 
 
 @njit(cache=True, nogil=True)

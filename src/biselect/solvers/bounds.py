@@ -164,7 +164,7 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
 
 def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, workers: int | None) -> NDArray[np.float64]:
     """For each row at least base + mθ + Σ max(priced weight - θ, 0); blocks of rows side by side."""
-    from biselect.solvers.bounds_kernel import row_reaches  # loads numba, and compiles on first use
+    from biselect.solvers.kernels import row_reaches  # loads numba, and compiles on first use
 
     reaches = np.empty(task.base.size)
     # only terms above θ are added, and none of their weights is larger than this
@@ -189,7 +189,7 @@ def _row_tops(task: OneSided, beta: NDArray[np.float64]) -> tuple[NDArray[np.flo
         used = np.take_along_axis(priced, own, axis=1)
         sizes = (np.abs(used) + 2 * np.abs(beta)[own]).sum(axis=1) + np.abs(task.base)
         return used.sum(axis=1) + task.base + (task.choose + 6) * (EPS * sizes + 5e-324), own
-    from biselect.solvers.bounds_kernel import row_tops  # loads numba, and compiles on first use
+    from biselect.solvers.kernels import row_tops  # loads numba, and compiles on first use
 
     values, own = np.empty(task.base.size), np.empty((task.base.size, task.choose), dtype=np.int64)
     row_tops(task.lines, task.scale, task.base, -beta, values, own)

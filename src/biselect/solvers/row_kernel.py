@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from biselect.solvers.select_kernel import top_sum
+from biselect.solvers.kernels import top_sum
 
 TILE = 4096  # rows whose sums stay in cache
 STRIP = 128  # rows that are looked at one by one once any of them is a candidate
