@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.solvers import annealing, bounds, coordinate_ascent, row_response
-from biselect.solvers.annealing_kernel import anneal
+from biselect.solvers.annealing import anneal
 from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.one_sided import by_features
 from biselect.solvers.registry import Run

@@ -9,7 +9,6 @@ from biselect.solvers.bounds import row_bounds
 from biselect.solvers.one_sided import OneSided, by_features
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import best_response, has_room, top
-from biselect.solvers.row_response import best_rows
 
 BATCH_CELLS = 2_000_000  # values held at once when starts climb side by side
 MOST_AT_ONCE = 256  # starts between two looks at the clock
@@ -102,6 +101,8 @@ def _climb_large(
     task: OneSided, features: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
     """The same climb for one start, with the compiled pass over the rows."""
+    from biselect.solvers.row_response import best_rows  # loads numba
+
     score, best, rounds = -np.inf, (np.empty(0, dtype=np.int64), features), 0
     while True:
         rounds += 1

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.proof import Proof
-from biselect.solvers.annealing import anneal_lines
-from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
 from biselect.solvers.coordinate_ascent import coordinate_ascent
@@ -166,6 +164,8 @@ def _unproven(
         bound = spectral
         info["steps"].append("spectral bound")
     if np.isfinite(bound) and not run.expired():
+        from biselect.solvers.averaging import averaging_bound  # loads numba
+
         bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
         info["steps"] += [f"averaging bound, sets of {size}"] if size else []
     return _answer(best, bound=-max(bound, best.floor), info=info)
@@ -186,6 +186,8 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     steps = min(40 * swaps, cells // width)
     if steps < max(1, swaps // 2) or _most_lines(task, lines) < task.choose:
         return None
+    from biselect.solvers.annealing import anneal_lines  # loads numba
+
     restarts = min(8, cells // (steps * width))
     task = clamp_penalties(task, best.floor)
     smaller = replace(

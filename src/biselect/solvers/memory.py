@@ -1,8 +1,7 @@
 """How much memory a proof may take, said before it is taken."""
 
 from biselect.core import SelectionProblem
-from biselect.solvers.averaging import BLOCK_SHARE, MOST_BLOCK
-from biselect.solvers.branch_and_bound import TABLE_BYTES
+from biselect.solvers.branch_and_bound import BLOCK_SHARE, MOST_BLOCK, TABLE_BYTES
 
 ROW_BYTES = 24  # bounds and values of all rows, in float64: three of them at a time at most
 PROCESS = 250 << 20  # Python with its libraries

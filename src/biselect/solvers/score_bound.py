@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.exact_arithmetic import at_most
-from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import root_bound
 from biselect.solvers.forced import without_forced
 from biselect.solvers.one_sided import by_features, by_samples
@@ -31,6 +30,8 @@ def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
 
 def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: int | None = None) -> float:
     """Upper bound on the best score; `floor` is the score of a known choice. The shorter side is priced."""
+    from biselect.solvers.averaging import averaging_bound  # loads numba
+
     task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
     bound = min(root_bound(task, run, floor=floor, workers=workers).score, spectral_bound(task, run))
     return averaging_bound(task, run, floor=floor, bound=bound, workers=workers)[0]
