@@ -18,56 +18,32 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "app/test_guard.py": "app/entrance",
     "app/test_server.py": "app/jobs app/pages",
     "calibrate/test_maps.py": "calibrate/steps_kernel",
-    "cli/test_main.py": "cli/options cli/console",
+    "cli/test_main.py": "cli/console cli/options",
     "cli/test_select.py": "cli/answer",
     "cli/test_terminal.py": "cli/usage",
     "cli/test_workbench.py": "app/connections",
-    "data/aml/test_features.py": "data/aml/generator",
-    "hardware/execute/test_ibm.py": "hardware/execute/remote",
-    "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
-    "hardware/test_noise.py": "hardware/noise/figures hardware/noise/model hardware/noise/registers "
-    "hardware/noise/trajectories",
-    "hardware/test_noise_vectors.py": "hardware/noise/chances hardware/noise/courses hardware/noise/vector_kernel "
-    "hardware/noise/vectors",
-    "hardware/test_ordering.py": "hardware/order_kernel",
-    "hardware/test_swap_network.py": "hardware/lines",
-    "hardware/test_register_trees.py": "hardware/noise/register_trees",
-    "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
-    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
-    "plot/training_picture",
-    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases "
-    "data/readers/excel data/readers/json_lines data/readers/values",
+    "plot/test_plot.py": "plot/canvas plot/change plot/content plot/heat plot/scores",
+    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases data/readers/excel "
+    "data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
-    "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
-    "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
-    "gpu/test_gpu.py": "simulate/gpu",
+    "engines/test_clusters.py": "engines/dask_cluster",
+    "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
     "reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
     "reviews/test_rounds.py": "report/review_rounds",
     "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
-    "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
-    "partitions/arrow_rows partitions/parquet_rows partitions/parts",
+    "partitions/test_any_source.py": "partitions/arrow_rows partitions/held_rows partitions/parquet_rows "
+    "partitions/part_rows partitions/parts",
     "reviews/test_drift_watch.py": "reviews/summaries",
-    "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
-    "simulate/measure simulate/passes simulate/plain simulate/simd",
-    "simulate/test_batches.py": "simulate/batch_passes",
-    "simulate/test_other_mixers.py": "simulate/compiled_grover",
-    "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
     "solvers/test_check_proof.py": "core/proof",
-    "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "
-    "solvers/branch_kernel solvers/grid solvers/memory solvers/one_sided solvers/settle solvers/spectral "
-    "solvers/thread_pool",
+    "solvers/test_exact.py": "solvers/averaging solvers/branch_and_bound solvers/branch_kernel solvers/incumbent "
+    "solvers/spectral solvers/thread_pool",
     "solvers/test_interop.py": "solvers/linear_text",
-    "solvers/test_kernels.py": "solvers/annealing_kernel solvers/bounds_kernel solvers/kawasaki_kernel "
-    "solvers/random_kernel solvers/response solvers/row_kernel solvers/row_response solvers/select_kernel "
-    "solvers/swap_kernel",
-    "solvers/test_solvers.py": "solvers/annealing solvers/auto solvers/feature_first solvers/forced solvers/greedy "
-    "solvers/kawasaki solvers/random_choice solvers/registry solvers/swap_sa solvers/tabu",
-    "theory/test_certificate.py": "theory/contrasts theory/estimate theory/findings",
-    "theory/test_thresholds.py": "theory/covariance theory/noise",
+    "solvers/test_kernels.py": "solvers/response solvers/row_response",
+    "solvers/test_solvers.py": "solvers/annealing solvers/forced solvers/registry",
 }
 
 

@@ -9,8 +9,8 @@ rows are looked at in any one set.
 
 Rounding is outward: values that count lie above τ, so none of their terms is larger in size than what is added here.
 
-The sets are visited by compiled code; its slow twin, in the tests, looks at every row of every set. Sets of lines are numbered by their binomial coefficients: a < b < c < e has the number C(a, 1) + C(b, 2) + C(c, 3) +
-C(e, 4).
+The sets are visited by compiled code; its slow twin, in the tests, looks at every row of every set. Sets of lines are
+numbered by their binomial coefficients: a < b < c < e has the number C(a, 1) + C(b, 2) + C(c, 3) + C(e, 4).
 """
 
 import math
@@ -21,11 +21,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from biselect.solvers.branch_and_bound import BLOCK_SHARE, MOST_BLOCK
 from biselect.solvers.kernels import top_sum
-from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
-from biselect.solvers.thread_pool import ThreadPool, stop_flag
+from biselect.solvers.response import OneSided
+from biselect.solvers.thread_pool import BLOCK_SHARE, MOST_BLOCK, ThreadPool, stop_flag
 
 MOST_SETS = 20_000_000  # in one table
 PAIR_CELLS = 2_000_000_000  # cells that pairs of lines are worth

@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.solvers.bounds import EPS, Root, certify
-from biselect.solvers.grid import Grid, grid_for
-from biselect.solvers.one_sided import OneSided
+from biselect.solvers.incumbent import Grid, Incumbent, grid_for
 from biselect.solvers.registry import Run
-from biselect.solvers.response import largest
-from biselect.solvers.settle import Incumbent
+from biselect.solvers.response import OneSided, largest
 from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:
@@ -34,8 +32,6 @@ NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number 
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
 MOST_FAMILIES = 200_000  # beyond this the deepest are finished first, so that the queue stops growing
 TABLE_BYTES = 1 << 30  # reach tables beyond this are not built
-MOST_BLOCK = 1 << 26  # bytes that a thread may gather for the averaging bound
-BLOCK_SHARE = 0.05  # of the table, where that is more
 MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithmetic
 MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
 MOST_LISTED = 4_000_000  # nodes of all dives

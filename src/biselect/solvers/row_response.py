@@ -21,8 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.solvers.kernels import top_sum
-from biselect.solvers.one_sided import OneSided
-from biselect.solvers.response import top
+from biselect.solvers.response import OneSided, top
 
 TILE = 4096  # rows whose sums stay in cache
 STRIP = 128  # rows that are looked at one by one once any of them is a candidate
