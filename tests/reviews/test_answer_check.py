@@ -33,7 +33,7 @@ from biselect.reviews.large import collecting, gathering, opening, survey
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.large.gathering import pool_of
 from biselect.reviews.large.weighing import Weighing
-from biselect.solvers.stand_ins import solve_for_whole, with_stand_ins, without_stand_ins
+from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {

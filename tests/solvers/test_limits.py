@@ -19,10 +19,9 @@ from biselect.core.rules import Group, Rules
 from biselect.solvers import branch_and_bound, check_proof, exact, registry, response
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
-from biselect.solvers.one_sided import by_features
+from biselect.solvers.incumbent import Incumbent
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.response import glance
-from biselect.solvers.settle import Incumbent
+from biselect.solvers.response import by_features, glance
 from biselect.solvers.thread_pool import stop_flag
 from biselect.testing.oracles import brute_force
 from biselect.testing.strategies import problems, ruled_problems

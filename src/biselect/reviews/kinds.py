@@ -18,7 +18,7 @@ from biselect.errors import InfeasibleError, InputError
 from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
-from biselect.solvers.stand_ins import of_kept_rows
+from biselect.solvers.representatives import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several

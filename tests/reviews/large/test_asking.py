@@ -10,7 +10,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.reviews.large.weighing import FILE, Weighing
-from biselect.solvers.stand_ins import NAME
+from biselect.solvers.representatives import NAME
 
 ASKED = {"k": 8, "m": 2, "id_column": "id", "exclude": ["group", "when"], "neighbours": (0, 0), "progress": False}
 
