@@ -181,12 +181,10 @@ def calibrated():
 
     rng = np.random.default_rng(0)
     reference, pool = (pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")) for rows in (200, 30))
-    pool.loc[[4, 9], "c"] = 9.0
+    pool.loc[4, ["b", "c"]], pool.loc[9, "c"] = 30.0, 9.0
     pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
     pool["label"] = np.isin(np.arange(30), [4, 11])
-    review = bs.review(
-        pool, reference, k=2, m=2, label_column="label", marginals="bounded", title="Test", command="biselect <p>"
-    )
+    review = bs.review(pool, reference, k=2, m=2, label_column="label", title="Test", command="biselect <p>")
     return review.selection, {**review.summary, "view": None}
 
 

@@ -602,7 +602,7 @@ TABLE = {
     "calibration: missing": header("calibration.npz", "settings", "missing", to="median"),
     "calibration: columns": header("calibration.npz", "features", "kept", to=lambda kept: kept[:-1]),
     "calibration: neighbours": array("calibration.npz", "sample", lambda sample: sample + 1),
-    "calibration: a column": array("calibration.npz", "values 0 1", lambda values: values * 1.5),
+    "calibration: a column": array("calibration.npz", "values 1", lambda values: values * 1.5),
     "calibration: gone": lambda it: (it.folder / "calibration.npz").unlink(),
     "tale: a value": tale("rows", 0, "cells", 0, "value", to=99.5),
     "tale: a reason": tale("rows", 0, "cells", 0, "words", to="higher than all reference rows"),

@@ -44,8 +44,8 @@ def test_benjamini_hochberg_by_hand():
 
 @pytest.mark.parametrize(
     "scorer",
-    [sum_of_weights, weights_of("ecdf"), weights_of("pareto"), isolation],
-    ids=["sum", "ecdf", "pareto", "trees"],
+    [sum_of_weights, weights_of("ecdf"), weights_of("mad-z"), isolation],
+    ids=["sum", "ecdf", "mad-z", "trees"],
 )
 def test_p_values_of_ordinary_rows_are_super_uniform(scorer):
     rng = np.random.default_rng(0)

@@ -111,7 +111,6 @@ def test_rules_travel_by_name(pair):
         ({"categories": ["shape"]}, "the reference has no column 'shape'"),
         ({"dates": ["x:hour"]}, "column 'x' holds Float64, which has no hour"),
         ({"dates": ["x:minute"]}, "asks for 'minute'; the parts of a date are hour, weekday, gap"),
-        ({"split": 2.0}, "split must be 0 or a share"),
     ],
 )
 def test_errors_name_python_parameters(pair, more, message):

@@ -69,7 +69,7 @@ def test_a_damaged_calibration_is_refused(answered, tmp_path):
         np.savez(tmp_path / "calibration.npz", **arrays | {"header": text})
         with pytest.raises(InputError, match=r"calibration\.npz: not the calibration"):
             Weighing.load(tmp_path / "calibration.npz")
-    np.savez(tmp_path / "calibration.npz", **arrays | {"counts 0 0": arrays["counts 0 0"][::-1]})
+    np.savez(tmp_path / "calibration.npz", **arrays | {"counts 0": arrays["counts 0"][::-1]})
     with pytest.raises(InputError, match="no distribution"):
         Weighing.load(tmp_path / "calibration.npz")
 
