@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.annealing import MOST_NOTED, Walk, restarted, spread
-from biselect.solvers.greedy import greedy_start
+from biselect.solvers.local_search import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
 

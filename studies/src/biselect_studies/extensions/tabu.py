@@ -4,7 +4,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.greedy import Swaps, greedy_start
+from biselect.solvers.local_search import Swaps, greedy_start
 from biselect.solvers.registry import Answer, Run
 
 
