@@ -19,7 +19,6 @@ from sphinx.util.typing import stringify_annotation
 MODULES = (  # in the order of their pages; the first that offers a name describes it
     "biselect",
     "biselect.core",
-    "biselect_studies.metrics",
     "biselect_quantum.uniform",
     "biselect.reviews",
     "biselect.calibrate",
@@ -27,7 +26,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect_studies.extensions.validity",
     "biselect.solvers",
     "biselect.solvers.interop",
-    "biselect.solvers.linear_text",
     "biselect_studies.recovery",
     "biselect_quantum.circuits",
     "biselect_quantum.circuits.training",
