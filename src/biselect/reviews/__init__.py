@@ -1,13 +1,12 @@
 """The product: from tables to an answer with its reasons, warnings and report."""
 
-from biselect.reviews.drift_watch import monitor_drift
+from biselect.reviews.drift_watch import monitor
 from biselect.reviews.found_so_far import RoundFound
-from biselect.reviews.inspection import Inspection, inspect
+from biselect.reviews.inspection import Inspection, ReviewOptions, inspect
 from biselect.reviews.kinds import Kind, Kinds, find_kinds
-from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.policy import Reviewed
 from biselect.reviews.result import Review
-from biselect.reviews.reviewing import review, review_problem
+from biselect.reviews.reviewing import review
 from biselect.reviews.session import Replay, ReviewSession
 from biselect.reviews.session_file import AskedRow, GivenAnswer, Round, Standing
 from biselect.reviews.warnings import Finding
@@ -19,9 +18,9 @@ __all__ = [
     "Inspection",
     "Kind",
     "Kinds",
-    "NamedRules",
     "Replay",
     "Review",
+    "ReviewOptions",
     "ReviewSession",
     "Reviewed",
     "Round",
@@ -29,7 +28,6 @@ __all__ = [
     "Standing",
     "find_kinds",
     "inspect",
-    "monitor_drift",
+    "monitor",
     "review",
-    "review_problem",
 ]
