@@ -20,7 +20,7 @@ from biselect.solvers import branch_and_bound, check_proof, exact, registry, res
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
 from biselect.solvers.one_sided import by_features
-from biselect.solvers.registry import Answer, Run
+from biselect.solvers.registry import SOLVERS, Answer, Run
 from biselect.solvers.response import glance
 from biselect.solvers.settle import Incumbent
 from biselect.solvers.thread_pool import stop_flag
@@ -58,8 +58,7 @@ def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
         stuck(never)
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(registry._SOLVERS, "deaf", deaf)
-    monkeypatch.setitem(registry._KEEP_LIMITS, "deaf", "all")
+    monkeypatch.setitem(SOLVERS._things, "deaf", deaf)
     rules = Rules(forced_in=[7], forced_out=[3, 4], groups=[Group(members=range(20, 90), at_most=2)])
     for problem in (NOISE, bs.SelectionProblem(coupling=NOISE.coupling, k=12, m=4, sample_rules=rules)):
         answer = bs.solve(problem, "deaf", time_limit=limit, trajectory=True)
@@ -274,8 +273,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
         interrupted.set()
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(registry._SOLVERS, "endless", endless)
-    monkeypatch.setitem(registry._KEEP_LIMITS, "endless", "all")
+    monkeypatch.setitem(SOLVERS._things, "endless", endless)
     threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         bs.solve(NOISE, "endless")

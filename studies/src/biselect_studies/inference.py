@@ -1,4 +1,4 @@
-"""How good a choice is, and how sure a mean: F1 at k, resampled seeds, slices or clusters, flipped signs, and Holm's correction for families."""
+"""How good a choice is (F1 at k), and how sure a mean: resampled units, flipped signs, Holm's correction."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ BATCH, BATCH_CELLS = 1024, 2_000_000  # choices between two looks at the clock, 
 
 
 def feature_first(problem: SelectionProblem, run: Run, *, aggregate: str = "sum") -> Answer:
-    """The paper's sequential rule: keep the m columns with the largest aggregate, then the k rows with the largest over those columns.
+    """The paper's sequential rule: the m columns with the largest aggregate, then the k rows by it over these.
 
     Args:
         problem: what to solve; marginals are folded into the weights.
