@@ -27,8 +27,7 @@ TESTED = {  # module: its tests
         f"core/{name}": f"core/test_{name}"
         for name in ("metrics", "problem", "rules", "samples", "sector", "selection")
     },
-    "solvers/bounds": "solvers/test_exact",
-    "solvers/score_bound": "solvers/test_score_bound",
+    "solvers/bounds": "solvers/test_bounds",
     **{
         f"calibrate/{name}": f"calibrate/test_{name}"
         for name in ("calibrator", "categories", "column", "maps", "tails")

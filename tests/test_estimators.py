@@ -13,17 +13,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect.calibrate.maps import EcdfMap
 from biselect.calibrate.paper import paper_marginals
 from biselect.errors import InputError
 from biselect.estimators import JointSelector, TailCalibrator
+from biselect.options import Columns, RowRules, Search, Weighing
 
 NAMES = ["a", "b", "c", "flat"]
 
 
 @parametrize_with_checks(
-    [TailCalibrator(), TailCalibrator(map="mad-z", missing="median"), JointSelector(), JointSelector(k=2)]
+    [
+        TailCalibrator(),
+        TailCalibrator(weighing=Weighing(map="mad-z", missing="median")),
+        JointSelector(),
+        JointSelector(k=2),
+    ]
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -50,8 +56,8 @@ MAKERS = {
 @pytest.mark.parametrize("make", MAKERS)
 def test_tables_of_every_make_give_the_same_weights_and_names(make):
     frame = MAKERS[make]
-    calibrator = TailCalibrator(map="mad-z").fit(frame(data()))
-    plain = bs.Calibrator("mad-z").fit(data())
+    calibrator = TailCalibrator(weighing=Weighing(map="mad-z")).fit(frame(data()))
+    plain = Calibrator("mad-z").fit(data())
     np.testing.assert_array_equal(calibrator.transform(frame(pool())), plain.weights(pool()))
     names = NAMES if make != "numpy" else ["x0", "x1", "x2", "x3"]
     assert calibrator.get_feature_names_out().tolist() == names
@@ -85,7 +91,7 @@ def test_support_is_by_position_in_the_input():
 
 def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
     for marginals in ("none", paper_marginals):
-        selector = JointSelector(k=3, m=2, coupling_weight=0.5, marginals=marginals).fit(data(), pool=pool())
+        selector = JointSelector(k=3, m=2).fit(data(), pool=pool())
         problem = selector.selection_.problem
         adds = problem.sample_scores + 0.5 * problem.coupling[:, selector.selection_.features].sum(axis=1)
         np.testing.assert_allclose(selector.score_samples(pool()), -adds)
@@ -102,7 +108,9 @@ def test_rows_that_tie_with_the_last_one_chosen_are_outliers_too():
 
 
 def test_clone_joblib_and_the_same_answer_for_any_number_of_jobs(tmp_path):
-    selector = JointSelector(k=3, m=2, map=EcdfMap(), n_jobs=1, random_state=4).fit(data(), pool=pool())
+    selector = JointSelector(k=3, m=2, n_jobs=1, random_state=4, weighing=Weighing(map=EcdfMap())).fit(
+        data(), pool=pool()
+    )
     joblib.dump(selector, tmp_path / "selector.joblib")
     loaded = joblib.load(tmp_path / "selector.joblib")
     np.testing.assert_array_equal(loaded.decision_function(pool()), selector.decision_function(pool()))
@@ -141,23 +149,23 @@ def test_grid_search_over_the_map_and_the_coupling_weight():
 
 @pytest.mark.parametrize("map", ["reach", "ecdf", "ecdf-paper", "mad-z", EcdfMap])
 def test_every_map_fits_through_the_estimators(map):
-    assert TailCalibrator(map=map).fit(data()).transform(pool()).shape == (12, 4)
-    JointSelector(map=map).fit(data(), np.arange(80))
+    assert TailCalibrator(weighing=Weighing(map=map)).fit(data()).transform(pool()).shape == (12, 4)
+    JointSelector(weighing=Weighing(map=map)).fit(data(), np.arange(80))
 
 
 def test_missing_values_are_filled_where_asked():
     X = data()
     X[3, 0] = np.nan
-    assert np.isfinite(TailCalibrator(missing="median").fit(X).transform(X)).all()
-    JointSelector(k=2, m=1, missing="median").fit(X).select(X)
+    assert np.isfinite(TailCalibrator(weighing=Weighing(missing="median")).fit(X).transform(X)).all()
+    JointSelector(k=2, m=1, weighing=Weighing(missing="median")).fit(X).select(X)
     with pytest.raises(ValueError, match="NaN"):
-        TailCalibrator(missing="error").fit(X)
+        TailCalibrator(weighing=Weighing(missing="error")).fit(X)
 
 
 def test_unusable_budgets_and_options_say_what_to_do():
     with pytest.raises(InputError, match="m"):
         JointSelector(k=1, m=9).fit(data())
-    assert JointSelector(k=1, m=1, solver="greedy", n_jobs=2).fit(data()).selection_.solver == "greedy"
+    assert JointSelector(k=1, m=1, n_jobs=2, search=Search(solver="greedy")).fit(data()).selection_.solver == "greedy"
 
 
 def test_rules_by_position_and_by_name():
@@ -165,20 +173,22 @@ def test_rules_by_position_and_by_name():
     reference = pd.DataFrame(data(), columns=NAMES)
     free = JointSelector(k=2, m=1).fit(reference, pool=rows)
     out, column = int(free.selection_.samples[0]), "c"
-    named = JointSelector(k=2, m=1, never=[f"r{out}"], must=["r1"], must_columns=[column]).fit(reference, pool=rows)
-    placed = JointSelector(k=2, m=1, never=[out], must=[1], must_columns=[2])
+    named = JointSelector(k=2, m=1, rules=RowRules(never=[f"r{out}"], must=["r1"], must_columns=[column])).fit(
+        reference, pool=rows
+    )
+    placed = JointSelector(k=2, m=1, rules=RowRules(never=[out], must=[1], must_columns=[2]))
     placed.fit(reference.to_numpy(), pool=rows.to_numpy())
     assert out not in named.selection_.samples and 1 in named.selection_.samples
     assert named.selection_.feature_names == [column]
     np.testing.assert_array_equal(named.sample_support_, placed.sample_support_)
     with pytest.raises(InputError, match=r"must=\['nobody'\]: there is no such row"):
-        JointSelector(k=2, m=1, must=["nobody"]).fit(reference, pool=rows)
+        JointSelector(k=2, m=1, rules=RowRules(must=["nobody"])).fit(reference, pool=rows)
 
 
 def test_a_row_that_had_to_be_chosen_sets_no_threshold():
     scores = JointSelector(k=2, m=1).fit(data(), pool=pool()).score_samples(pool())
     dullest = int(np.argmax(scores))
-    forced = JointSelector(k=3, m=1, must=[dullest]).fit(data(), pool=pool())
+    forced = JointSelector(k=3, m=1, rules=RowRules(must=[dullest])).fit(data(), pool=pool())
     assert forced.sample_support_[dullest] and forced.predict(pool())[dullest] == 1
     assert (forced.predict(pool()) == -1).sum() == 2
 
@@ -186,7 +196,7 @@ def test_a_row_that_had_to_be_chosen_sets_no_threshold():
 def test_groups_limit_the_choice_in_fit_and_select():
     groups = ["g"] * len(pool())
     groups[0] = "h"
-    selector = JointSelector(k=2, m=1, at_most=1).fit(data(), pool=pool(), groups=groups)
+    selector = JointSelector(k=2, m=1, rules=RowRules(at_most=1)).fit(data(), pool=pool(), groups=groups)
     assert 0 in selector.selection_.samples and 0 in selector.select(pool(), groups=groups).samples
     with pytest.raises(InputError, match="at_most= and groups= go together"):
         selector.select(pool())
@@ -199,7 +209,7 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
 
 
 def test_the_center_reaches_the_calibrator():
-    assert JointSelector(center="mean").fit(data()).calibrator_.center == "mean"
+    assert JointSelector().fit(data()).calibrator_.center == "mean"
 
 
 def mixed(rows, seed):
@@ -222,9 +232,11 @@ def test_mixed_frames_need_no_preparation(make):
     assert plain.selection_.samples.tolist() == [4] and plain.selection_.feature_names == ["country", "blocked"]
     assert plain.get_support().tolist() == [False, True, True, False]
     assert np.flatnonzero(plain.predict(make(rows)) == -1).tolist() == [4]
-    dated = JointSelector(k=1, m=4, dates=["paid:hour,weekday"]).fit(make(reference), pool=make(rows))
+    dated = JointSelector(k=1, m=4, columns=Columns(types={"paid": "date:hour,weekday"})).fit(
+        make(reference), pool=make(rows)
+    )
     assert dated.select(make(rows)).feature_names == ["amount", "country", "blocked", "paid hour"]
     assert dated.get_support().tolist() == [True] * 4
     names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
-    weigher = TailCalibrator(dates=["paid"]).fit(make(reference))
+    weigher = TailCalibrator(columns=Columns(types={"paid": "date"})).fit(make(reference))
     assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)

@@ -216,7 +216,7 @@ except SystemExit:
     "code",
     [
         "import biselect",
-        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.Calibrator",
+        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.Selection",
         "import biselect; p = biselect.SelectionProblem(coupling=[[1.0, 2.0]], k=1, m=1); biselect.solve(p)",
     ],
 )

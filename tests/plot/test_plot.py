@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Kinds, Search, Watch
 from biselect.plot.canvas import _width, fitted
 from biselect.report.style import HIGHER, LOWER
-from biselect.reviews import monitor_drift
 from biselect.solvers import neighbours
 
 HOSTILE = [
@@ -38,7 +38,7 @@ def review():
     reference, pool = (pd.DataFrame(rng.normal(size=(rows, 6)), columns=HOSTILE) for rows in (300, 30))
     pool.iloc[:4, 0], pool.iloc[:4, 2] = 8.0, -8.0
     pool.index = [f"{HOSTILE[at % 6]} {at}" for at in range(30)]
-    return bs.review(pool, reference, k=4, m=2, kinds=1, neighbours=(1, 1))
+    return bs.review(pool, reference, k=4, m=2, kinds=Kinds(kinds=1), search=Search(neighbours=(1, 1)))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def watched():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(600, 3)), columns=["steady", "$moves", "_calm"])
     table["$moves"] += np.linspace(0, 4, 600)
-    return monitor_drift(table, k=3, m=1, window=120), monitor_drift(table[300:], older=table[:300])
+    return bs.monitor(table, k=3, m=1, watch=Watch(window=120)), bs.monitor(table[300:], older=table[:300])
 
 
 def drawings(review, watched):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from biselect import Calibrator
+from biselect.calibrate import Calibrator
 from biselect.errors import InputError
 from biselect.reviews.false_share import (
     benjamini_hochberg,

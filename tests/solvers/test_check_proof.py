@@ -16,7 +16,7 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.errors import InputError
 from biselect.solvers import branch_and_bound, check_proof, exact
-from biselect.solvers.stand_ins import solve_for_whole
+from biselect.solvers.representatives import solve_for_whole
 from biselect.testing.strategies import problems, ruled_problems
 
 

@@ -6,13 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import Rules, SelectionProblem, groups_by
-from biselect.solvers import annealing, bounds, coordinate_ascent, row_response
-from biselect.solvers.annealing_kernel import anneal
-from biselect.solvers.one_sided import by_features
-from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers import annealing, bounds, local_search, row_response
+from biselect.solvers.annealing import anneal
+from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.registry import Run
-from biselect.solvers.response import Limits, best_response, limits_of
-from biselect.solvers.select_kernel import limited_top_sum, top_sum
+from biselect.solvers.response import Limits, best_response, by_features, limits_of
 
 NO_GROUPS = np.empty(0, dtype=np.int64)
 
@@ -144,10 +142,10 @@ def test_climbing_one_after_the_other_equals_climbing_side_by_side(dtype, monkey
     problem = SelectionProblem(
         coupling=rng.normal(size=(300, 20)).astype(dtype), sample_scores=rng.normal(size=300), k=9, m=5
     )
-    plain = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
-    monkeypatch.setattr(coordinate_ascent, "SIDE_BY_SIDE_CELLS", 0)
+    plain = local_search.coordinate_ascent(problem, Run(seed=1))
+    monkeypatch.setattr(local_search, "SIDE_BY_SIDE_CELLS", 0)
     monkeypatch.setattr(bounds, "NUMPY_CELLS", 0)
-    large = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
+    large = local_search.coordinate_ascent(problem, Run(seed=1))
     assert (plain.samples.tolist(), plain.features.tolist()) == (large.samples.tolist(), large.features.tolist())
 
 

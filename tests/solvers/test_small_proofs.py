@@ -9,9 +9,9 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers import Answer, certified, enumeration, exact, settle
+from biselect.solvers import Answer, certified, enumeration, exact, incumbent
 from biselect.solvers import registry as registered
-from biselect.solvers.grid import Grid
+from biselect.solvers.incumbent import Grid
 from biselect.testing.oracles import all_selections
 
 
@@ -86,12 +86,12 @@ FAULTS = {
     "another choice": wrong_answer,
     "a proof of nothing": wrong_proof,
     "a response to the wrong lines": lambda patch: patch.setattr(
-        settle, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
+        incumbent, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
     ),
     "a floor that is too high": lambda patch: patch.setattr(Grid, "floor", lambda self, units: 1e15),
     "subsets that are not seen": lambda patch: patch.setattr(enumeration, "_screened", lambda task, sieve: iter(())),
     "an incumbent that never improves": lambda patch: patch.setattr(
-        settle.Incumbent, "offer", lambda self, subset, or_equal=False: False
+        incumbent.Incumbent, "offer", lambda self, subset, or_equal=False: False
     ),
 }
 

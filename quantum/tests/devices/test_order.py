@@ -16,7 +16,8 @@ pytest.importorskip("qiskit_ibm_runtime")
 
 
 import biselect as bs
-from biselect import Group, Rules, SelectionProblem
+from biselect import Rules, SelectionProblem
+from biselect.core import Group
 from biselect.core.sector import block_subsets
 from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz, AnsatzSpec, Observable, Threshold, Training, components, train

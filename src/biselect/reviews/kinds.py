@@ -18,7 +18,7 @@ from biselect.errors import InfeasibleError, InputError
 from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
-from biselect.solvers.stand_ins import of_kept_rows
+from biselect.solvers.representatives import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several
@@ -202,7 +202,7 @@ def find_kinds(
         problem: rows × columns with budgets and rules.
         sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
         kinds: how many at most.
-        solver: one of `biselect.solver_names()`.
+        solver: one of `biselect.solvers.solver_names()`.
         seed: fixes every draw.
         time_limit: seconds for each kind.
         null_scores: best scores of equally large draws from the reference, from `null_scores`.

@@ -14,9 +14,9 @@ from biselect.solvers import solve
 from biselect_quantum.devices import hardware_mask, place, retained_mass
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic
+from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1
-from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.inference import f1_at_k
 from biselect_studies.task import Cell, Values
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.greedy import Swaps, greedy_start
+from biselect.solvers.local_search import Swaps, greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import folded, top
 

@@ -7,7 +7,7 @@ from numba import njit
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers.kernels import next_below, next_unit
 from biselect.solvers.registry import Answer, Run
 
 SLICE_STEPS = 10_000  # proposals between two looks at the clock

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.annealing import MOST_NOTED, Walk, restarted, spread
-from biselect.solvers.greedy import greedy_start
-from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers.kernels import next_below, next_unit
+from biselect.solvers.local_search import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
 

@@ -1,9 +1,9 @@
-"""Whole numbers in place of weights, so that no bound is rounded.
+"""The best choice so far, held against others in exact arithmetic; and the grid, on which no bound is rounded.
 
-All weights, marginals and prices are rounded up to multiples of one power of two, small enough that sums over a whole
-choice stay below 2⁵³ of them. Such sums are exact in float64 in any order: what is computed on the grid is an upper
-bound on the true score by construction, and exceeds it by `loss` units at most. Tables of whole numbers lie on the
-grid already and lose nothing.
+The grid has whole numbers in place of weights. All weights, marginals and prices are rounded up to multiples of one
+power of two, small enough that sums over a whole choice stay below 2⁵³ of them. Such sums are exact in float64 in any
+order: what is computed on the grid is an upper bound on the true score by construction, and exceeds it by `loss` units
+at most. Tables of whole numbers lie on the grid already and lose nothing.
 
 Numbers so low that no choice with one of them reaches a known score (cells of -1e14 that say "never together") are
 raised to where that is only just so. Left as they are, they would make the unit too coarse for everything else.
@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.exact_arithmetic import SCORE_BITS, at_most
-from biselect.solvers.one_sided import OneSided
+from biselect.solvers.forced import Reduced
+from biselect.solvers.response import OneSided, best_response
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has
 SMALLEST = -1074  # every float64 number is a multiple of two to this power
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,3 +115,67 @@ def grid_for(task: OneSided, score: int, prices: NDArray[np.float64] | None = No
 def _is_power_of_two(scale: float) -> bool:
     """Whether products with this number are exact; below 1 they could vanish."""
     return 1.0 <= scale <= 2.0**500 and math.frexp(scale)[0] == 0.5
+
+
+@dataclass(eq=False)
+class Incumbent:
+    """Lines and items of the best choice so far.
+
+    Attributes:
+        task: what is solved.
+        reduced: knows the exact score of a choice, forced ones included.
+        subset: its lines.
+        chosen: its items of the other side.
+        units: its exact score in units of 2⁻²¹⁴⁸.
+        floor: the largest float64 number that is not above the score.
+    """
+
+    task: OneSided
+    reduced: Reduced
+    subset: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self._hold(self.subset, self.chosen, self._units(self.subset, self.chosen))
+
+    def offer(self, subset: NDArray[np.int64], *, or_equal: bool = False) -> bool:
+        """Take these lines and their best response if they score higher, or as high where that is enough."""
+        chosen = exact_response(self.task, self.reduced, subset)
+        units = self._units(subset, chosen)
+        if units < self.units or (units == self.units and not or_equal):
+            return False
+        self._hold(subset, chosen, units)
+        return True
+
+    def _units(self, subset: NDArray[np.int64], chosen: NDArray[np.int64]) -> int:
+        return self.reduced.exact_score(*self.task.order(subset, chosen))
+
+    def _hold(self, subset: NDArray[np.int64], chosen: NDArray[np.int64], units: int) -> None:
+        self.subset, self.chosen, self.units, self.floor = subset, chosen, units, at_most(units)
+
+
+def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Best items of the other side, given these lines, with no sum rounded; ties go to the lowest index.
+
+    Items whose rounded value is far from that of the weakest chosen one are settled; the others are summed exactly.
+    """
+    values = task.values(subset)
+
+    def rounding(sizes: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        return (task.choose + 4) * (EPS * np.asarray(sizes) + 5e-324)
+
+    def error(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        sizes = np.abs(task.base[rows])
+        for line in subset:
+            sizes += np.abs(task.scale * task.lines[line, rows].astype(np.float64))
+        return rounding(sizes)
+
+    chosen = best_response(values, task.keep, task.base_limits)
+    lowest = float((values[chosen] - error(chosen)).min())
+    most = 2 * float(rounding(task.largest_base + task.choose * task.largest))  # rows further away cannot be chosen
+    close = np.flatnonzero(values >= lowest - most)
+    close = close[values[close] + error(close) >= lowest]
+    if close.size == task.keep:
+        return close
+    ranks = reduced.exact_ranks(task.lines_are, close, subset)
+    return close[best_response(ranks, task.keep, task.base_limits.keep(close))]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers import stand_ins
-from biselect.solvers.stand_ins import NAME, is_open, of_kept_rows, solve_for_whole, with_stand_ins
+from biselect.solvers import representatives
+from biselect.solvers.representatives import NAME, is_open, of_kept_rows, solve_for_whole, with_stand_ins
 
 
 @given(
@@ -62,13 +62,13 @@ def test_the_choice_is_the_same_without_the_stand_ins():
 @pytest.mark.parametrize(("taken", "second"), [(0.3, ("exact", 0.7)), (0.8, ("coordinate-ascent", None))])
 def test_a_time_limit_counts_for_both_searches(monkeypatch, taken, second):
     clock, asked = iter([0.0, taken]), []
-    monkeypatch.setattr(stand_ins, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(representatives, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
 
     def solve(problem, solver, time_limit=None, **options):
         asked.append((solver, time_limit))
         return bs.solve(problem, solver, **options)
 
-    monkeypatch.setattr(stand_ins, "solve", solve)
+    monkeypatch.setattr(representatives, "solve", solve)
     problem = SelectionProblem(coupling=[[3.0, 1.0], [0.0, 2.0]], k=1, m=1)
     found = solve_for_whole(problem, 9.0, "exact", time_limit=1.0)
     assert asked == [("exact", 1.0), second] and found.score == 3.0 and found.bound == -9.0

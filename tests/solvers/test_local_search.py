@@ -9,7 +9,7 @@ from biselect import Rules, SelectionProblem, solve
 
 
 def test_random_starts_of_a_large_problem_obey_groups_of_columns(monkeypatch):
-    module = importlib.import_module("biselect.solvers.coordinate_ascent")
+    module = importlib.import_module("biselect.solvers.local_search")
     monkeypatch.setattr(module, "SIDE_BY_SIDE_CELLS", 10)  # as for a table of millions of cells
     rng = np.random.default_rng(0)
     pairs = [{"members": [j, j + 3], "at_most": 1} for j in range(3)]

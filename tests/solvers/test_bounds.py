@@ -9,9 +9,9 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers import averaging
 from biselect.solvers.averaging import averaging_bound
-from biselect.solvers.one_sided import by_features, by_samples
+from biselect.solvers.bounds import certified, score_bound
 from biselect.solvers.registry import Run
-from biselect.solvers.score_bound import certified, score_bound
+from biselect.solvers.response import by_features, by_samples
 from biselect.solvers.spectral import spectral_bound
 
 

@@ -4,6 +4,8 @@ Of a table that no memory holds only some rows are kept. If none of the others a
 columns, then k rows that add c to every choice stand for them all: whatever could be chosen there can be replaced by
 them without losing score. So a bound on the problem with the stand-ins holds for the whole table, and an optimum that
 uses none of them is the optimum of the whole table, with the same proof.
+
+Beside it: how much memory a proof may take, said before it is taken.
 """
 
 import time
@@ -13,12 +15,17 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
+from biselect.solvers.branch_and_bound import TABLE_BYTES
 from biselect.solvers.registry import solve
+from biselect.solvers.thread_pool import BLOCK_SHARE, MOST_BLOCK
 
 NAME = "any other row"
 WANTED = "rows that were not kept"  # how many of them the best choice could use, as far as is known
 FEWEST_SECONDS = 0.5  # with less left, a climb has to do
 PROVING = ("auto", "exact", "enumeration", "milp")
+ROW_BYTES = 24  # bounds and values of all rows, in float64: three of them at a time at most
+PROCESS = 250 << 20  # Python with its libraries
+MUCH = 1 << 30
 
 
 def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
@@ -61,7 +68,7 @@ def solve_for_whole(
     Args:
         problem: over the rows that were kept.
         most: what any other row adds at most; None where there is none.
-        solver: one of `biselect.solver_names()`.
+        solver: one of `biselect.solvers.solver_names()`.
         time_limit: seconds, as for `biselect.solve`.
         **options: as there.
     """
@@ -106,3 +113,23 @@ def of_kept_rows(selection: Selection, kept: SelectionProblem) -> Selection:
 def is_open(selection: Selection) -> bool:
     """Whether rows that were not kept are what keeps the answer from being proven."""
     return not selection.proven_optimal and WANTED in selection.info
+
+
+def most_memory(problem: SelectionProblem) -> int:
+    """Bytes that `auto` and `exact` take at most, the weights and the process itself included.
+
+    >>> import numpy as np
+    >>> most_memory(SelectionProblem(coupling=np.ones((10, 5)), k=2, m=2)) >> 20
+    314
+    """
+    weights = problem.coupling.nbytes
+    total = weights + (0 if problem.coupling.T.flags.c_contiguous else weights)  # columns are read one by one
+    cells = problem.coupling.size * (max(problem.k, problem.m) + 2)
+    tables = max(min(8 * cells, TABLE_BYTES), MOST_BLOCK, int(BLOCK_SHARE * weights))  # search, then averaging
+    return total + ROW_BYTES * max(problem.coupling.shape) + tables + PROCESS
+
+
+def memory_in_words(problem: SelectionProblem, solver: str) -> str:
+    """What whoever waits is told beforehand; nothing where it is little, or the solver keeps no such promise."""
+    needed = most_memory(problem) if solver in ("auto", "exact") else 0
+    return f" in up to {needed / 2**30:.1f} GiB" if needed > MUCH else ""
