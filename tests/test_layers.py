@@ -22,7 +22,7 @@ LAYERS = {  # a module imports from its own layer and those before it
     "biselect_quantum": (
         "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"
     ),
-    "biselect_studies": "_version metrics extensions data recovery quantum",  # all else is a study, and lies above
+    "biselect_studies": "_version data extensions recovery quantum",  # all else is a study, and lies above
 }
 ONLY = {  # what imports another package, and nobody else
     "qiskit": ("biselect_quantum.devices",),
