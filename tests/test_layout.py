@@ -27,7 +27,6 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases data/readers/excel "
     "data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
-    "engines/test_clusters.py": "engines/dask_cluster",
     "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
     "reviews/large/survey",
