@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 import biselect as bs
-from biselect.core.json_files import content_hash, seal
+from biselect.core.untrusted import content_hash, seal
 from biselect.data.readers import read_table
 from biselect.errors import BiselectError
 from biselect.reviews.rounds import rounds_summary

@@ -24,7 +24,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "cli/test_workbench.py": "app/connections",
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/canvas plot/change plot/content plot/heat plot/scores",
-    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases data/readers/excel "
+    "data/readers/test_read_table.py": "data/readers/databases data/readers/excel "
     "data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass",

@@ -20,8 +20,8 @@ import pytest
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
-from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.proof import Screen
+from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.partitions import part_rows
 from biselect.report.answer_files import told_files

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from biselect.core.archives import refuse_bomb
+from biselect.core.untrusted import refuse_bomb
 from biselect.data.given_tables import as_table
 from biselect.data.readers import checked_file
 from biselect.data.readers.columnar import refuse_odd_dates

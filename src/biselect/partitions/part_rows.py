@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from biselect.core.json_files import refused_as
+from biselect.core.untrusted import refused_as
 from biselect.data.tables import require_columns
 from biselect.errors import InputError
 from biselect.partitions.parts import BLOCK_ROWS, Part, Partitions, RowSource

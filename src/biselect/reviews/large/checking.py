@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.counted_columns import drawn
 from biselect.core import SelectionProblem
-from biselect.core.json_files import shortened
+from biselect.core.untrusted import shortened
 from biselect.data.readers.delimited import PLAIN
 from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
