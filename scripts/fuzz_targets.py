@@ -185,7 +185,7 @@ def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
     from biselect.data.pools import Roles
     from biselect.data.problem_files import read_problem
-    from biselect.engines.threads import Threads
+    from biselect.partitions.passes import Threads
     from biselect.progress import steps_of
     from biselect.reviews.inputs import open_pool, provenance
     from biselect.reviews.summaries import summed_up

@@ -27,15 +27,14 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/test_read_table.py": "data/readers/databases data/readers/excel "
     "data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
-    "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass",
+    "partitions/test_passes.py": "engines/choose",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
     "reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
     "reviews/test_rounds.py": "report/review_rounds",
     "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
-    "partitions/test_any_source.py": "partitions/arrow_rows partitions/held_rows partitions/parquet_rows "
-    "partitions/part_rows partitions/parts",
+    "partitions/test_any_source.py": "partitions/arrow_rows partitions/parquet_rows",
     "reviews/test_drift_watch.py": "reviews/summaries",
     "solvers/test_check_proof.py": "core/proof",
     "solvers/test_exact.py": "solvers/averaging solvers/branch_and_bound solvers/branch_kernel solvers/incumbent "

@@ -23,7 +23,7 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
-from biselect.partitions import part_rows
+from biselect.partitions import parts
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
@@ -80,7 +80,7 @@ def tiny():
         (gathering, "KEPT_ROWS"): 60,
         (gathering, "MOST_KEPT"): 300,
         (collecting, "CHUNK"): 256,
-        (part_rows, "FEWEST_PART_ROWS"): 500,
+        (parts, "FEWEST_PART_ROWS"): 500,
     }
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), value in sizes.items():

@@ -1,4 +1,4 @@
-"""Selection: one answer, how good it is, and why it is the answer; as a frame of the library that the user works in."""
+"""Selection: one answer, how good it is, why it is the answer; and answers as frames."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from typing import Any
 from biselect._version import __version__
 from biselect.calibrate.dates import DATE_PARTS
 from biselect.data.column_roles import Column, Columns, roles_in
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import Reading, reading_of
 from biselect.data.readers.sources import Source
 from biselect.data.readers.written_dates import in_words
+from biselect.data.table import as_table
 from biselect.errors import InputError
 from biselect.report.render import render_page
 from biselect.reviews.inputs import form_from, paths_of, with_roles

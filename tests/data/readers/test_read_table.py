@@ -12,8 +12,8 @@ import pytest
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import read_blocks, read_table
 from biselect.data.readers.sources import Source
-from biselect.engines.threads import Threads
 from biselect.errors import InputError, MissingDependencyError
+from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
 from biselect.reviews.inputs import provenance
 from biselect.reviews.summaries import summed_up

@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 import pytest
 
 from biselect.calibrate import ReferenceSummary
-from biselect.engines.threads import Threads
 from biselect.errors import InputError
 from biselect.partitions.any_source import partitions_of
+from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
 from biselect.reviews import monitor_drift, summaries
 from biselect.reviews.large.summing import sum_up

@@ -27,8 +27,8 @@ from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
 from biselect.options import RowRules
 from biselect.partitions.parts import Part
+from biselect.partitions.passes import Arrays
 from biselect.partitions.spool import Spool
-from biselect.partitions.table_pass import Arrays
 from biselect.progress import Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.inputs import with_roles
