@@ -20,11 +20,10 @@ import pytest
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
-from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.proof import Screen
+from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Kinds, RowRules, Search, Split
-from biselect.partitions import part_rows
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
@@ -88,7 +87,7 @@ def tiny():
         (gathering, "KEPT_ROWS"): 60,
         (gathering, "MOST_KEPT"): 300,
         (collecting, "CHUNK"): 256,
-        (part_rows, "FEWEST_PART_ROWS"): 500,
+        (parts, "FEWEST_PART_ROWS"): 500,
     }
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), value in sizes.items():

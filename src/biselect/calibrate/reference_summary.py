@@ -17,10 +17,9 @@ from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import FLAG, as_matrix, float_values, is_quantity
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
-from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.checks import whole
 from biselect.core.files import write_file
-from biselect.core.json_files import refused_as, shortened
+from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
 from biselect.options import Weighing, spell
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.archives import read_arrays
 from biselect.core.files import temporary_folder, write_file
-from biselect.core.json_files import json_of, refused_as
+from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
 from biselect.options import Compute
 from biselect.progress import Steps

@@ -53,7 +53,7 @@ def run(
     as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
     from the service's own account store or environment and are never written.
     """
-    from biselect.core.json_files import read_json
+    from biselect.core.untrusted import read_json
     from biselect_quantum.devices.execution.circuit_files import circuit_of
     from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
     from biselect_quantum.devices.execution.measurements import circuit_for, measurements

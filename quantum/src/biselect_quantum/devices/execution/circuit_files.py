@@ -15,7 +15,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices.bundle import FORMAT, Bundle, layout_of, mask_of
