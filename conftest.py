@@ -14,6 +14,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from biselect import table
+from biselect.options import Search
+
 with suppress(ImportError):  # the GPU tests run where there is no Hypothesis
     from hypothesis import settings
 
@@ -181,12 +184,10 @@ def calibrated():
 
     rng = np.random.default_rng(0)
     reference, pool = (pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")) for rows in (200, 30))
-    pool.loc[[4, 9], "c"] = 9.0
+    pool.loc[4, ["b", "c"]], pool.loc[9, "c"] = 30.0, 9.0
     pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
     pool["label"] = np.isin(np.arange(30), [4, 11])
-    review = bs.review(
-        pool, reference, k=2, m=2, label_column="label", marginals="bounded", title="Test", command="biselect <p>"
-    )
+    review = bs.review(table(pool, label="label"), reference, k=2, m=2, title="Test")
     return review.selection, {**review.summary, "view": None}
 
 
@@ -206,7 +207,7 @@ def explored():
     hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
     names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
     table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
-    review = bs.review(table, reference, k=3, m=2, id_column="name", neighbours=(1, 1))
+    review = bs.review(table(table, id="name"), reference, k=3, m=2, search=Search(neighbours=(1, 1)))
     block = shared_block(review.selection, review.neighbours)
     return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import biselect as bs
 from benchmarks.review_cases import table_cases
+from biselect.calibrate import Calibrator
 
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "block.json"
@@ -28,7 +29,7 @@ def problems(folder, only):
     for name, _, (reference, pool, _) in table_cases(folder, range(1)):
         if only and name not in only:
             continue
-        block = bs.Calibrator().fit(reference)
+        block = Calibrator().fit(reference)
         for k in K:
             for m in M:
                 if 2 * k <= len(pool) and m < pool.shape[1]:

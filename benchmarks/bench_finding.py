@@ -12,6 +12,7 @@ from collections import Counter
 import numpy as np
 
 import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import as_matrix
 from biselect.reviews.finding import chance_for, find
 
@@ -30,7 +31,7 @@ def standing(make: str, seed: int, k: int, planted: int) -> int:
     rng = np.random.default_rng(seed)
     reference, pool = MAKES[make](rng, 2000), MAKES[make](rng, 200)
     pool[:planted, :3] += 5 * reference[:, :3].std(axis=0)
-    calibrator = bs.Calibrator().fit(reference)
+    calibrator = Calibrator().fit(reference)
     problem = calibrator.problem(pool, k, 4)
     chance = chance_for(problem, calibrator, as_matrix(reference), seed=0)
     return find(bs.solve(problem, "coordinate-ascent"), chance)["stand_out"]

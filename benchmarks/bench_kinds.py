@@ -18,6 +18,8 @@ import numpy as np
 import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores
+from biselect.calibrate import Calibrator
+from biselect.options import Kinds, Search, Weighing
 
 ASKED = {"purest of three kinds": 11.0, "first kind, 25 × 5, stale": 15.0, "seconds": 5.0}
 
@@ -26,7 +28,13 @@ def kinds_of(case, k, m, kinds, drift="recentre", sides=True):
     """Frauds in each kind, and whether all are proven; only what a review's kinds are made of, no page."""
     reference, pool, y = case
     found = bs.review(
-        pool, reference, k=k, m=m, kinds=kinds, drift=drift, sides=sides, null_draws=0, neighbours=(0, 0)
+        pool,
+        reference,
+        k=k,
+        m=m,
+        weighing=Weighing(drift=drift),
+        kinds=Kinds(kinds=kinds, null_draws=0),
+        search=Search(neighbours=(0, 0)),
     ).kinds
     return [int(y[kind.selection.samples].sum()) for kind in found], all(
         kind.selection.proven_optimal for kind in found
@@ -69,7 +77,7 @@ def speed():
     rng = np.random.default_rng(0)
     reference, pool = rng.standard_t(4, size=(8_000, 29)), rng.standard_t(4, size=(5_000, 29))
     pool[:15, :5] -= 5
-    calibrator = bs.Calibrator().fit(reference)
+    calibrator = Calibrator().fit(reference)
     problem, sides = calibrator.problem(pool, k=12, m=4, marginals="none"), sides_of(calibrator, pool)
     find_kinds(problem, sides, kinds=1)  # compiles
     start = time.perf_counter()

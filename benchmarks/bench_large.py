@@ -28,6 +28,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from biselect import table
+from biselect.options import Compute, Search
+
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "large.json"
 SHAPES = ("planted", "twice-wide", "noise", "card-like")
@@ -96,16 +99,13 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     plain, opening.engine_for = opening.engine_for, watched
 
     review = bs.review(
-        str(folder / "pool"),
+        table(str(folder / "pool"), id="id", time="time"),
         str(folder / "reference"),
         k=K,
         m=M,
-        id_column="id",
-        time_column="time",
-        on=on,
-        memory=memory,
-        time_limit=limit,
         progress=step,
+        search=Search(time_limit=limit),
+        compute=Compute(on=on, memory=memory),
     )
     with tempfile.TemporaryDirectory() as answer:
         review.save(answer, proof=True)

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binomtest, chi2_contingency, ks_2samp
 
+import biselect as bs
 from biselect.data.readers import read_table
-from biselect.reviews import monitor_drift
+from biselect.options import Watch
 from biselect_studies.data.creditcard import find_credit_card
 
 LEVEL = 0.05
@@ -63,7 +64,7 @@ def quiet() -> None:
         for seed in range(runs):
             rng = np.random.default_rng([seed, newer, older])
             before, after = quiet_table(rng, older), quiet_table(rng, newer)
-            ours.append(monitor_drift(after, before)["crossed"])
+            ours.append(bs.monitor(after, before)["crossed"])
             peers.append(peer_alarms(before, after))
         print(f"  {newer:>7,} rows against {older:>7,}: monitor {share(ours)}, KS + Bonferroni {share(peers)}")
 
@@ -72,7 +73,7 @@ def windows() -> None:
     """The same over many windows of one table: the family is windows times columns."""
     print("false alarms, 20 older windows of 200 rows against the newest")
     alarms = [
-        monitor_drift(quiet_table(np.random.default_rng([seed, 7]), 21 * 200), window=200)["crossed"]
+        bs.monitor(quiet_table(np.random.default_rng([seed, 7]), 21 * 200), watch=Watch(window=200))["crossed"]
         for seed in range(60)
     ]
     print(f"  monitor {share(alarms)}")
@@ -88,7 +89,7 @@ def categories() -> None:
         for _ in range(200):
             before, after = rng.multinomial(1000, np.full(10, 0.1)), rng.multinomial(1000, 0.1 + np.array(moves))
             older, newer = (pa.table({"x": np.repeat(names, counts)}) for counts in (before, after))
-            ours.append(monitor_drift(newer, older, false_alarms=LEVEL / 30)["crossed"])
+            ours.append(bs.monitor(newer, older, watch=Watch(false_alarms=LEVEL / 30))["crossed"])
             peers.append(chi2_contingency([before, after]).pvalue <= LEVEL / 30)
         print(f"  {words}: monitor {share(ours)}, chi-square {share(peers)}")
 
@@ -104,7 +105,7 @@ def power() -> None:
                 before, after = rng.normal(size=(2, rows, 30))
                 after[:, 3] += shift
                 older, newer = (pa.table({str(j): X[:, j] for j in range(30)}) for X in (before, after))
-                ours.append(monitor_drift(newer, older)["crossed"])
+                ours.append(bs.monitor(newer, older)["crossed"])
                 peers.append(peer_alarms(older, newer))
             print(f"  {rows:>5,} rows, {shift:.2f} sd: monitor {share(ours)}, KS + Bonferroni {share(peers)}")
 
@@ -122,7 +123,7 @@ def card() -> None:
                 older, newer = table.take(drawn[:rows]), table.take(drawn[rows:])
                 V6 = newer["V6"].to_numpy()
                 newer = newer.set_column(newer.column_names.index("V6"), "V6", pa.array(V6 + shift * V6.std()))
-                ours.append(monitor_drift(newer, older)["crossed"])
+                ours.append(bs.monitor(newer, older)["crossed"])
                 peers.append(peer_alarms(older, newer))
             print(f"  {rows:>7,} rows, {shift:.2f} sd: monitor {sum(ours)} of 10, KS + Bonferroni {sum(peers)} of 10")
 

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import biselect as bs
+from biselect.options import Search
 
 SIZES = ((10, 4), (100, 20), (500, 50))
 BROWSER = Path(__file__).parents[1] / "tests" / "report" / "conftest.py"
@@ -26,7 +27,7 @@ def page(folder: Path, k: int, m: int) -> Path:
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(4000, m + 10)), rng.normal(size=(4 * k, m + 10))
     pool[: 6 * k // 10, : (m + 10) // 3] += 4
-    bs.review(pool, reference, k=k, m=m, solver="coordinate-ascent", time_limit=5).save(folder)
+    bs.review(pool, reference, k=k, m=m, search=Search(solver="coordinate-ascent", time_limit=5)).save(folder)
     return folder / "report.html"
 
 

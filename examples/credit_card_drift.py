@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from biselect import Calibrator, solve
+from biselect import solve
+from biselect.calibrate import Calibrator
 from biselect_studies.extensions.drift import Drift, Question, measure
 from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
 from biselect_studies.metrics import f1_at_k

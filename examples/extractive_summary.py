@@ -14,7 +14,8 @@ import re
 
 import numpy as np
 
-from biselect import Group, Rules, SelectionProblem, solve
+from biselect import Rules, SelectionProblem, solve
+from biselect.core import Group
 
 TEXT = """The harbour town lost its ferry in the spring storm. For two centuries the ferry had carried fishermen,
 letters and schoolchildren across the sound. Without the ferry the island school stands empty on Mondays. The council

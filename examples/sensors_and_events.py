@@ -14,7 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from biselect import Rules, SelectionProblem, groups_by, solve
+from biselect import Rules, SelectionProblem, solve
+from biselect.core import groups_by
 
 SITES = {
     "Eureka": (40.8, -124.2, "north"), "Redding": (40.6, -122.4, "north"), "Sacramento": (38.6, -121.5, "north"),

@@ -17,6 +17,7 @@ import numpy as np
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.solvers import solver_names
 from biselect_quantum.circuits import Ansatz
 
 SIZES = {
@@ -71,7 +72,7 @@ def late_at_first(size, solver, limit, cold):
 def main():
     """Try all; 1 if a limit was not kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solvers", nargs="*", default=[*bs.solver_names(), "train"])
+    parser.add_argument("--solvers", nargs="*", default=[*solver_names(), "train"])
     parser.add_argument("--sizes", nargs="*", default=list(SIZES))
     parser.add_argument("--first-call", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -32,6 +32,7 @@ from biselect.core import files
 from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
 from biselect.report.style import panels
+from biselect.reviews.reviewing import review_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.best_known import Threshold, save_thresholds
 from biselect_quantum.circuits.training.records import Checkpoint
@@ -60,7 +61,7 @@ def writers(room):
     """By name: a function of a folder and a version that writes an answer, and whether the folder has folders."""
     rng = np.random.default_rng(0)
     problems = [bs.SelectionProblem(coupling=rng.random((6, 5)), k=k, m=2) for k in (2, 3)]
-    reviews = [bs.review_problem(problem) for problem in problems]
+    reviews = [review_problem(problem) for problem in problems]
     summaries = [ReferenceSummary(), ReferenceSummary()]
     for summary in summaries:
         summary.add(pa.table(dict(zip("abc", rng.normal(size=(3, 50)), strict=True))))

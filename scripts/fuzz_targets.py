@@ -28,6 +28,7 @@ import biselect as bs
 from biselect.core.untrusted import content_hash, seal
 from biselect.data.readers import read_table
 from biselect.errors import BiselectError
+from biselect.options import Kinds, Search
 from biselect.reviews.rounds import rounds_summary
 
 IDS = [f"r{i}" for i in range(24)]
@@ -204,7 +205,11 @@ def use_table(path: Path, index: int) -> None:
     if index % 5 == 0:
         attempts.append(lambda: summed_up(path, Threads(), steps_of(False)))
     if index % WHOLE_REVIEW == 0:
-        attempts.append(lambda: bs.review(path, path, k=1, m=1, kinds=1, null_draws=0, neighbours=(0, 0)).report())
+        attempts.append(
+            lambda: bs.review(
+                path, path, k=1, m=1, kinds=Kinds(kinds=1, null_draws=0), search=Search(neighbours=(0, 0))
+            ).report()
+        )
     for attempt in attempts:
         tried(attempt)
 
@@ -287,14 +292,13 @@ def summary_seeds() -> list[bytes]:
 def use_summary(path: Path, index: int) -> None:
     """Load it, merge it, calibrate with it."""
     from biselect.calibrate import Calibrator, ReferenceSummary
-    from biselect.reviews import monitor_drift
 
     summary = ReferenceSummary.load(path)
     tried(lambda: ReferenceSummary.merged([summary, summary]))
     tried(lambda: Calibrator().fit_summary(summary))
     tried(lambda: summary.save(path.with_name("again.npz")))
     if index % 5 == 0:
-        tried(lambda: monitor_drift(table(), older=summary, id_column="id", time_column="when"))
+        tried(lambda: bs.monitor(bs.table(table(), id="id", time="when"), older=summary))
 
 
 def calibration_seeds() -> list[bytes]:
@@ -402,7 +406,9 @@ def answer() -> dict[str, bytes]:
     """All files of an answer with its proof."""
     with tempfile.TemporaryDirectory() as folder:
         content = table().drop(["when"])
-        review = bs.review(content, content, k=2, m=2, id_column="id", label_column="ok", kinds=2, null_draws=0)
+        review = bs.review(
+            bs.table(content, id="id", label="ok"), content, k=2, m=2, kinds=Kinds(kinds=2, null_draws=0)
+        )
         review.save(folder, proof=True)
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 

@@ -22,7 +22,7 @@ LAYERS = {  # a module imports from its own layer and those before it
     "biselect_quantum": (
         "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"
     ),
-    "biselect_studies": "_version metrics data extensions recovery quantum",  # all else is a study, and lies above
+    "biselect_studies": "_version metrics extensions data recovery quantum",  # all else is a study, and lies above
 }
 ONLY = {  # what imports another package, and nobody else
     "qiskit": ("biselect_quantum.devices",),
@@ -216,7 +216,7 @@ except SystemExit:
     "code",
     [
         "import biselect",
-        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.Calibrator",
+        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.Selection",
         "import biselect; p = biselect.SelectionProblem(coupling=[[1.0, 2.0]], k=1, m=1); biselect.solve(p)",
     ],
 )

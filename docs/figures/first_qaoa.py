@@ -3,7 +3,7 @@
 import numpy as np
 from canvas import IMAGES
 
-import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.plot.training_picture import draw_training
 
@@ -13,7 +13,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
-    ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
+    ansatz = Ansatz(Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
     draw_training(ansatz, ansatz.train(objective="energy", evaluations=400, seed=0), IMAGES / "first-qaoa.png")
 
 

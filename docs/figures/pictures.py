@@ -7,9 +7,11 @@ from canvas import IMAGES
 from matplotlib import pyplot
 
 import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect.data.demo import ROLES, demo_tables
 from biselect.reviews import monitor_drift
 from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem
 from biselect_studies.quantum import trade
 
@@ -26,7 +28,7 @@ def trained():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
-    ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
+    ansatz = Ansatz(Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
     return ansatz, ansatz.train(objective="energy", evaluations=400, seed=0)
 
 
@@ -58,7 +60,7 @@ def main() -> None:
         "landscape": bs.plot.landscape(ansatz, training),
         "concentration": bs.plot.schedule(several),
         "energies": bs.plot.energies(circuit, ladder),
-        "depths": bs.plot.depths(circuit.by_depth(ladder)),
+        "depths": bs.plot.depths(by_depth(circuit, ladder)),
         "couplings": bs.plot.couplings(kept()),
         "hits": bs.plot.landscape(circuit, ladder, along=("γ_2", "β_1"), threshold=float(circuit.energies.min())),
     }

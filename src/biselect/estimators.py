@@ -14,49 +14,61 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from biselect.calibrate import Calibrator, WeightMap
+from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import as_matrix, is_quantity, library_of, row_labels
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
+from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.reviews.named_rules import NamedRules
+from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
+from biselect.reviews.named_rules import apply_rules
+from biselect.reviews.presets import Form
 from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
+ISOLATION = "isolation"
 
 
 class _Checked(BaseEstimator):
-    """What both estimators share: they check their input (`missing` says whether NaN may be in it) and calibrate."""
+    """What both estimators share: they check their input (`weighing` says whether NaN may be in it) and calibrate."""
 
-    map: str | WeightMap
-    center: str
-    cap: float | None
-    missing: str
-    categories: Sequence[str]
-    dates: Sequence[str]
+    columns: Columns | None
+    weighing: Weighing | None
     unused_dates_: list[str]
     random_state: int | np.random.RandomState | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.allow_nan = self._weighing.missing != "error"
         return tags
+
+    @property
+    def _weighing(self) -> Weighing:
+        return self.weighing or Weighing()
+
+    @property
+    def _roles(self) -> Roles:
+        columns = self.columns or Columns()
+        refuse_others(columns, "types")
+        return Roles.of(columns)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame) and (
-            self.categories or self.dates or not all(kind.is_numeric() for kind in frame.schema.values())
+            (roles := self._roles).categories
+            or roles.dates
+            or not all(kind.is_numeric() for kind in frame.schema.values())
         ):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            asked = parts_of_dates(self.dates)
+            asked = parts_of_dates(roles.dates)
             dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
             unused = [name for name in dates if name not in asked]
             if unused and reset:
                 warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
-            X = as_matrix(frame.drop(unused).to_native(), categories=self.categories, dates=self.dates)
+            X = as_matrix(frame.drop(unused).to_native(), categories=roles.categories, dates=roles.dates)
             if reset:
                 self.unused_dates_ = unused
             return X
@@ -67,7 +79,7 @@ class _Checked(BaseEstimator):
             X,
             dtype=np.float64,
             reset=reset,
-            ensure_all_finite=True if self.missing == "error" else "allow-nan",
+            ensure_all_finite=True if self._weighing.missing == "error" else "allow-nan",
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
@@ -75,12 +87,14 @@ class _Checked(BaseEstimator):
         """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
         state = self.random_state
         seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
-        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, int(seed))
-        self.calibrator_ = calibrator.fit(X)
+        weighing = self._weighing
+        refuse_others(weighing, "preset", "map", "cap", "missing")
+        form = Form.of(weighing)
+        self.calibrator_ = Calibrator(form.map, cap=weighing.cap, missing=weighing.missing, seed=int(seed)).fit(X)
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self.dates) | dict.fromkeys(self.unused_dates_, ())
+        parts = parts_of_dates(self._roles.dates) | dict.fromkeys(self.unused_dates_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
             made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
@@ -94,11 +108,10 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     Frames may hold categories, which weigh by how rare they are in the reference.
 
-    The options are those of `biselect.Calibrator`, whose seed is called `random_state` here.
-
     Args:
-        categories: columns of numbers in a frame that name things, such as postcodes.
-        dates: date columns of a frame to use, with their parts, such as `created:hour,weekday,gap`.
+        columns: what columns of a frame hold (`Columns.types`); None for what their types say.
+        weighing: preset, map, cap and what to do with missing values; None for what `biselect.review` does.
+        random_state: fixes every draw.
 
     >>> weights = TailCalibrator().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
     >>> weights.round(2).tolist()
@@ -107,20 +120,12 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     def __init__(
         self,
-        map: str | WeightMap = "reach",
-        center: str = "median",
-        cap: float | None = None,
-        missing: str = "weigh",
-        categories: Sequence[str] = (),
-        dates: Sequence[str] = (),
+        columns: Columns | None = None,
+        weighing: Weighing | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ):
-        self.map = map
-        self.center = center
-        self.cap = cap
-        self.missing = missing
-        self.categories = categories
-        self.dates = dates
+        self.columns = columns
+        self.weighing = weighing
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -137,26 +142,26 @@ class TailCalibrator(TransformerMixin, _Checked):
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self.dates or self.unused_dates_ else names
+        return self._weighed()[0] if self._roles.dates or self.unused_dates_ else names
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
-    """k samples and m features, chosen together against a reference; takes the options of `biselect.review`.
+    """k samples and m features, chosen together against a reference.
 
     `fit` calibrates on the reference and chooses once, from `pool` or from the reference itself: that fixes the
     columns `transform` keeps and the score from which `predict` calls a row an outlier, so both are the same for
     a row in any batch. `select` answers the exact question for a new pool: exactly k rows and m columns of it.
     A column in which most of the pool lies beyond the reference, as a clock does, gives a UserWarning.
 
-    Options that are not told here are as for `biselect.review`.
-
     Args:
-        categories: columns of numbers in a frame that name things, such as postcodes.
-        dates: date columns of a frame to use, with their parts, such as `created:hour,weekday,gap`.
-        must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
-        never: rows that must not be.
-        must_columns: columns that must be chosen: positions or names.
-        at_most: how many chosen rows may share a label of `groups`, an argument of `fit` and `select`.
+        k: how many samples.
+        m: how many features.
+        columns: what columns of a frame hold (`Columns.types`); None for what their types say.
+        weighing: preset, map, cap and what to do with missing values; None for what `biselect.review` does.
+        rules: rows of the pool that must or must not be chosen: positions, or names in the index of a pandas pool;
+            columns that must be, by position or name; and how many chosen rows may share a label of `groups`, an
+            argument of `fit` and `select`.
+        search: its solver and its time limit.
         n_jobs: workers of solvers that take any; None for the solver's own choice, -1 for all cores.
         random_state: fixes every draw.
 
@@ -165,7 +170,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
         near_weight_: how much the nearest reference row counts in a row's own score, see `Calibrator.near_weight`.
-        calibrator_: the fitted `biselect.Calibrator`.
+        calibrator_: the fitted `biselect.calibrate.Calibrator`.
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)
@@ -178,39 +183,19 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self,
         k: int = 1,
         m: int = 1,
-        map: str | WeightMap = "reach",
-        center: str = "median",
-        cap: float | None = None,
-        missing: str = "weigh",
-        categories: Sequence[str] = (),
-        dates: Sequence[str] = (),
-        marginals: str = "isolation",
-        coupling_weight: float = 1.0,
-        must: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        must_columns: Sequence[int | str] = (),
-        at_most: int | None = None,
-        solver: str = "auto",
-        time_limit: float | None = None,
+        columns: Columns | None = None,
+        weighing: Weighing | None = None,
+        rules: RowRules | None = None,
+        search: Search | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ):
         self.k = k
         self.m = m
-        self.map = map
-        self.center = center
-        self.cap = cap
-        self.missing = missing
-        self.categories = categories
-        self.dates = dates
-        self.marginals = marginals
-        self.coupling_weight = coupling_weight
-        self.must = must
-        self.never = never
-        self.must_columns = must_columns
-        self.at_most = at_most
-        self.solver = solver
-        self.time_limit = time_limit
+        self.columns = columns
+        self.weighing = weighing
+        self.rules = rules
+        self.search = search
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -226,7 +211,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self.selection_ = self._choose(candidates, named, groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
-        if self.marginals == "isolation":
+        if self._marginals == ISOLATION:
             self.near_weight_ = self.calibrator_.near_weight(candidates, self.k)
         self.offset_ = self._offset(self._scores(candidates))
         return self
@@ -254,39 +239,41 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         problem = replace(self._problem(pool, row_labels(given), groups), library=library_of(given))
         for finding in beyond_findings(self.calibrator_, problem):
             warnings.warn(finding.text, UserWarning, stacklevel=3)
-        takes_workers = self.n_jobs is not None and "workers" in solver_options(self.solver)
+        search = self.search or Search()
+        refuse_others(search, "solver", "time_limit")
+        takes_workers = self.n_jobs is not None and "workers" in solver_options(search.solver)
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
-        return solve(problem, self.solver, seed=self.calibrator_.seed, time_limit=self.time_limit, **workers)
+        return solve(problem, search.solver, seed=self.calibrator_.seed, time_limit=search.time_limit, **workers)
+
+    @property
+    def _marginals(self) -> Any:
+        return Form.of(self._weighing).marginals
 
     def _problem(self, pool: Any, names: list[str] | None, groups: Any) -> SelectionProblem:
-        if (self.at_most is None) != (groups is None):
-            raise InputError("at_most= and groups= go together: groups=, in fit and select, holds one label per row")
+        rules = self.rules or RowRules()
+        refuse_others(rules, "must", "never", "must_columns", "at_most")
+        if (rules.at_most is None) != (groups is None):
+            limit = spell(RowRules(at_most=ANY))
+            raise InputError(f"{limit} and groups= go together: groups=, in fit and select, holds one label per row")
         columns, _ = self._weighed()
-        problem = self.calibrator_.problem(
-            pool,
-            self.k,
-            self.m,
-            marginals=self.marginals,
-            coupling_weight=self.coupling_weight,
-            sample_names=names,
-        )
-        rules = NamedRules(
-            must=_by_name(self.must, names),
-            never=_by_name(self.never, names),
-            must_columns=_by_name(self.must_columns, columns),
-            at_most=self.at_most,
+        problem = self.calibrator_.problem(pool, self.k, self.m, marginals=self._marginals, sample_names=names)
+        by_name = replace(
+            rules,
+            must=_by_name(rules.must, names),
+            never=_by_name(rules.never, names),
+            must_columns=_by_name(rules.must_columns, columns),
             per=None if groups is None else "group",
         )
         labels = None if groups is None else [None if label != label else str(label) for label in groups]
-        return rules.applied(replace(problem, feature_names=tuple(columns)), labels)
+        return apply_rules(by_name, replace(problem, feature_names=tuple(columns)), labels)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         W = self.calibrator_.weights(X)
-        if self.marginals == "isolation":
+        if self._marginals == ISOLATION:
             alone = self.m * self.calibrator_.isolation(X, self.near_weight_)
         else:
-            alone = np.zeros(len(W)) if self.marginals == "none" else W.max(axis=1)
-        return -(alone + self.coupling_weight * W[:, self.selection_.features].sum(axis=1))
+            alone = W.max(axis=1)
+        return -(alone + W[:, self.selection_.features].sum(axis=1))
 
     def _offset(self, scores: NDArray[np.float64]) -> float:
         """Halfway between the last row chosen and the first left out; a row that ties with the last one is in.

@@ -19,6 +19,20 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 from biselect.errors import InputError
 
+__all__ = [
+    "Columns",
+    "Compute",
+    "Csv",
+    "Flag",
+    "Kinds",
+    "Options",
+    "Rounds",
+    "RowRules",
+    "Search",
+    "Split",
+    "Watch",
+    "Weighing",
+]
 ANY: Any = ...  # in an advice: some value, which the reader must know
 
 
@@ -96,12 +110,13 @@ def non_defaults(options: Options) -> dict[str, Any]:
     for one in fields(options):  # type: ignore[arg-type]
         default = one.default_factory() if one.default_factory is not MISSING else one.default
         value = getattr(options, one.name)
-        if value is not default and not (type(value) is type(default) and value == default):
+        plain = tuple(value) if isinstance(value, list) else value
+        if value is not default and not (type(plain) is type(default) and plain == default):
             found[one.name] = value
     return found
 
 
-def refuse_others(options: Options, *names: str) -> None:
+def refuse_others(options: Any, *names: str) -> None:
     """Refuse fields that were set and play no part in what is asked for.
 
     Raises:
@@ -201,15 +216,15 @@ def _column(help: str, *names: str, value: str = "COLUMN", **more: Any) -> Flag:
 class Columns(Options, heading="Columns"):
     """What the columns of a table are; all without a role are features."""
 
+    time: Annotated[
+        str | None, _column("Column that orders the rows; never a feature.", "--time-column", first=True)
+    ] = None
     id: Annotated[
         str | None, _column("Column that names the rows; otherwise their position.", "--id-column", first=True)
     ] = None
     label: Annotated[
         str | None,
         _column("Known positives (0/1, yes/no; or NAME=VALUE): shown with the answer, never used.", "--label-column"),
-    ] = None
-    time: Annotated[
-        str | None, _column("Column that orders the rows; never a feature.", "--time-column", first=True)
     ] = None
     features: Annotated[
         Sequence[str] | None, _column("Columns to use; repeat or separate by commas.", value="COLUMNS")
@@ -262,7 +277,7 @@ class Csv(Options, heading="Reading the tables"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split(Options, heading="Splitting in time"):
+class Split(Options, heading="Reading the tables"):
     """One table as two, in time: earlier rows are the reference, later ones the pool."""
 
     until: Annotated[
@@ -382,6 +397,28 @@ class Search(Options, heading="Solving"):
         tuple[int, int],
         Flag("How far k and m may be moved in the report, solved ahead; 0 0 for not at all.", value="ROWS COLUMNS"),
     ] = (2, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch(Options, heading="When to alarm"):
+    """Windows in time, and when a change is an alarm."""
+
+    window: Annotated[
+        int | None, Flag("Compare windows of this many rows of the table with its newest.", least=1, first=True)
+    ] = None
+    step: Annotated[
+        int | None, Flag("Rows from one window to the next; a whole window if left out.", least=1, first=True)
+    ] = None
+    false_alarms: Annotated[
+        float, Flag("How often a run may alarm although nothing changed, over all columns and windows.")
+    ] = 0.05
+    min_effect: Annotated[float, Flag("Smaller changes are told but do not alarm.")] = 0.0
+    pool_rows: Annotated[
+        int | None, Flag("How many rows to draw to choose from; 200, at most half of the newest, if left out.")
+    ] = None
+    fail_on_change: Annotated[bool, Flag("Alarm if the selection would change, too; chance alone can change it.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

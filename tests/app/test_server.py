@@ -74,7 +74,7 @@ def test_the_whole_way(browser, tmp_path):
 
 def test_rounds_are_those_of_the_library(browser, tmp_path):
     browser.begin(k=5, **{"usual-m": "3"})
-    alone = bs.ReviewSession(tmp_path / "pool.csv", tmp_path / "normal.csv", id_column="id")
+    alone = bs.ReviewSession(bs.table(tmp_path / "pool.csv", id="id"), tmp_path / "normal.csv")
     for number in (1, 2, 3):
         rows = alone.next_rows(5)
         assert list(present(tmp_path).rounds[-1].rows) == rows

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from biselect import Calibrator, solve
+from biselect import solve
+from biselect.calibrate import Calibrator
 from biselect.calibrate.isolation import Neighbourhood
 from biselect.errors import InputError
 

@@ -9,6 +9,7 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate import maps as maps_module
 from biselect.calibrate.maps import EcdfMap, Steps, apply_steps, stored_name
 from biselect.errors import InputError
+from biselect.options import Kinds, Search, Weighing
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
 SAMPLES = arrays(np.float64, st.integers(24, 60), elements=VALUES)
@@ -195,7 +196,15 @@ def test_a_map_may_be_an_object_or_a_class(own):
     assert calibrator.cap == own.cap and calibrator.facts.map == type(own()).__name__ if isinstance(own, type) else True
     assert calibrator.weights(np.full((1, 2), 1e9)).max() == own.cap
     assert not hasattr(own, "steps") and not hasattr(own, "spread"), "a copy is fit, never the object itself"
-    review = bs.review(reference[:9], reference, k=2, m=1, map=own, kinds=1, neighbours=(0, 0))
+    review = bs.review(
+        reference[:9],
+        reference,
+        k=2,
+        m=1,
+        weighing=Weighing(map=own),
+        kinds=Kinds(kinds=1),
+        search=Search(neighbours=(0, 0)),
+    )
     assert review.calibrator.map is own
 
 

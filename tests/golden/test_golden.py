@@ -29,11 +29,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from biselect.options import Columns, Kinds
+
 # Every argument list stands here and nowhere else: whoever respells an option edits this table.
 ROLES = ["--id-column", "id", "--label-column", "fraud"]
 BUDGETS = ["-k", "6", "-m", "3"]
 REFERENCE = ["--reference", "{folder}/reference{ending}"]
-OTHER_COLUMNS = ["--dates", "when:hour,weekday", "--show", "note", "--categories", "plan"]
+OTHER_COLUMNS = ["--column", "when=date:hour,weekday", "--show", "note", "--column", "plan=category"]
 SELECT = ["select", "{folder}/pool{ending}", *REFERENCE, *ROLES, *BUDGETS, *OTHER_COLUMNS, "--out", "{out}"]
 ARGUMENTS = {
     "demo": ["demo", "--out", "{out}"],
@@ -53,7 +55,7 @@ ARGUMENTS = {
     "parquet folder": [*SELECT, "--time-limit", "60"],
     "cut in time": [
         *["select", "{folder}/pool.csv", "--time-column", "when", "--reference-until", "75%"],
-        *[*ROLES, "-k", "5", "-m", "2", "--show", "note", "--categories", "plan", "--json", "--out", "{out}"],
+        *[*ROLES, "-k", "5", "-m", "2", "--show", "note", "--column", "plan=category", "--json", "--out", "{out}"],
     ],
     "rules": [
         *[*SELECT, "--at-most", "2", "--per", "region", "--must", "B-0011", "--never", "B-0007,B-0023"],
@@ -62,10 +64,8 @@ ARGUMENTS = {
     "compile": ["compile", "{folder}/problem.json", "--angles", "0.9,2.4,2.4,1.15", "--depth", "2", "--out", "{out}"],
     "run": ["run", "{out}", "--on", "sector", "--shots", "200", "--repeats", "2", "--out", "{folder}/run", "--json"],
 }
-SESSION = {
-    **{"id_column": "id", "label_column": "fraud", "show": ["note", "when"], "categories": ["plan"]},
-    **{"k": 6, "m": 3, "kinds": 3},
-}
+SESSION = {"k": 6, "m": 3, "kinds": Kinds(kinds=3)}
+SESSION_COLUMNS = Columns(id="id", label="fraud", show=["note", "when"], types={"plan": "category"})
 
 HASHES = Path(__file__).with_name("hashes.json")
 RECORD = "BISELECT_RECORD_GOLDEN"  # set by --record
@@ -299,11 +299,11 @@ def describe_rows(rows: Iterable[Any]) -> list[list[Any]]:
 
 def test_a_session_has_the_rounds_of_the_record(tmp_path):
     """Three rounds with answers by label; after the second one an answer is taken back and given again."""
-    from biselect import ReviewSession
+    from biselect import ReviewSession, table
 
     ending = write_tables("session", tmp_path)
-    tables = [tmp_path / f"{name}{ending}" for name in ("pool", "reference")]
-    session = ReviewSession(*tables, folder=tmp_path / "session", **SESSION)
+    pool, reference = (tmp_path / f"{name}{ending}" for name in ("pool", "reference"))
+    session = ReviewSession(table(pool, columns=SESSION_COLUMNS), reference, folder=tmp_path / "session", **SESSION)
     hashes = {}
     for number in (1, 2, 3):
         rows = session.next_rows(4)

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.core.files import write_file
 from biselect.core.untrusted import unguarded
 from biselect.errors import InputError
 from biselect.report import render_html
 from biselect.report.answer_files import explanation_csv, write_outputs
+from biselect.reviews.reviewing import review_problem
 
 
 def test_files_are_written_whole(calibrated, tmp_path):
@@ -76,7 +76,7 @@ def test_names_that_no_encoding_has_and_formulas_are_written_as_text(tmp_path):
     """Half of a surrogate pair, as Python gives for bytes that are no UTF-8, and what a spreadsheet would run."""
     names = {"sample_names": ["=HYPERLINK(1)", "r\udc80", "r2"], "feature_names": ["@b", "=a", "c"]}
     problem = SelectionProblem(coupling=[[3, 2, 0], [2, 3, 0], [0, 0, 1]], k=2, m=2, **names)
-    review = bs.review_problem(problem)
+    review = review_problem(problem)
     review.save(tmp_path)
     stored = json.loads((tmp_path / "selection.json").read_bytes())
     assert stored["samples"] == review.selection.sample_names and "\udc80" in "".join(stored["samples"])

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from biselect.options import Columns, Kinds, RowRules, Search
+
 pytestmark = pytest.mark.browser
 
 HOSTILE = '"><script>document.title = "hit"</script><img src=x onerror="document.title=1"></script>\u2028=1+1'
@@ -237,7 +239,7 @@ def test_categories_and_gaps_on_the_page(tab, tmp_path, width):
         for rows in (200, 30)
     ]
     tables[1].loc[3, ["x", "land"]] = [np.nan, HOSTILE]
-    bs.review(tables[1], tables[0], k=2, m=2, must_columns=["x", "land"]).save(tmp_path / "out")
+    bs.review(tables[1], tables[0], k=2, m=2, rules=RowRules(must_columns=["x", "land"])).save(tmp_path / "out")
     tab.open(tmp_path / "out" / "report.html", width=width)
     scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert scroll <= shown <= width and tab.run("document.title").startswith("What stands out")
@@ -255,7 +257,7 @@ def test_categories_and_gaps_on_the_page(tab, tmp_path, width):
     assert tab.complaints() == []
 
 
-def answer(folder, *, rows, columns, k, m, unusual, labels=True, **options):
+def answer(folder, *, rows, columns, k, m, unusual, labels=True):
     """The report of a table in which some rows are unusual in a third of the columns."""
     import pandas as pd
 
@@ -272,9 +274,10 @@ def answer(folder, *, rows, columns, k, m, unusual, labels=True, **options):
     pool.loc[: unusual - 1, "country"] = "BT"
     pool.insert(0, "payment", [f"P{i:04d}" for i in range(rows)])
     pool["fraud"] = [int(i < unusual) for i in range(rows)]
-    roles = {"id_column": "payment", **({"label_column": "fraud"} if labels else {"exclude": ["fraud"]})}
-    quick = {"solver": "coordinate-ascent", "neighbours": (0, 0), "kinds": 1, **options}
-    bs.review(pool, reference, k=k, m=m, title="Card payments", **roles, **quick).save(folder)
+    columns = Columns(id="payment", label="fraud" if labels else None, exclude=() if labels else ["fraud"])
+    quick = {"search": Search(solver="coordinate-ascent", neighbours=(0, 0)), "kinds": Kinds(kinds=1)}
+    table = bs.table(pool, columns=columns)
+    bs.review(table, reference, k=k, m=m, title="Card payments", **quick).save(folder)
     return folder / "report.html"
 
 

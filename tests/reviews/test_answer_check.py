@@ -23,6 +23,7 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
+from biselect.options import Columns, Kinds, RowRules, Search, Split
 from biselect.partitions import parts
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
@@ -37,15 +38,22 @@ from biselect.solvers.representatives import solve_for_whole, with_stand_ins, wi
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {
-    "plain": {"kinds": 1},
-    "kinds": {"kinds": 3, "neighbours": (1, 1)},
-    "no sides": {"kinds": 2, "sides": False, "apart": "both"},
-    "rules": {"kinds": 1, "must": ["r7"], "never": "r9,r11", "at_most": 1, "per": "group"},
-    "rules and kinds": {"kinds": 2, "never": ["r9"], "at_most": 2, "per": "group", "neighbours": (1, 0)},
-    "must columns": {"must_columns": ["x0"], "kinds": 1},
-    "no ids": {"kinds": 2, "id_column": None, "exclude": ["id"], "show": ["group"]},
-    "no marginals": {"kinds": 1, "marginals": "none", "coupling_weight": 0.5},
-    "keep": {"kinds": 1, "drift": "keep", "missing": "median", "map": "ecdf"},
+    "plain": {},
+    "kinds": {"kinds": Kinds(kinds=3), "search": Search(neighbours=(1, 1))},
+    "rules": {"rules": RowRules(must=["r7"], never="r9,r11", at_most=1, per="group")},
+    "rules and kinds": {
+        "kinds": Kinds(kinds=2),
+        "rules": RowRules(never=["r9"], at_most=2, per="group"),
+        "search": Search(neighbours=(1, 0)),
+    },
+    "must columns": {"rules": RowRules(must_columns=["x0"])},
+    "no ids": {"kinds": Kinds(kinds=2)},
+    "keep": {"weighing": Weighing(drift="keep", missing="median", map="ecdf")},
+}
+COLUMNS = dict.fromkeys(SHAPES, Columns(id="id", exclude=["group"])) | {
+    "rules": Columns(id="id"),
+    "rules and kinds": Columns(id="id"),
+    "no ids": Columns(exclude=["id"], show=["group"]),
 }
 
 
@@ -98,11 +106,9 @@ def honest(tmp_path_factory):
 
     def answer(shape):
         if shape not in made:
-            asked = {"k": K, "m": M, "id_column": "id", "exclude": ["group"], "neighbours": (0, 0), "progress": False}
-            if {"per", "show"} & SHAPES[shape].keys():
-                asked["exclude"] = []
-            paths = [str(home / name) for name in ("pool.parquet", "reference.parquet")]
-            found = bs.review(*paths, **{**asked, **SHAPES[shape]})
+            asked = {"k": K, "m": M, "kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
+            table = bs.table(str(home / "pool.parquet"), columns=COLUMNS[shape])
+            found = bs.review(table, str(home / "reference.parquet"), **{**asked, **SHAPES[shape]})
             assert found.selection.proof is not None and found.problem.n_samples < ROWS / 2
             found.save(home / shape, proof=True)
             made[shape] = found
@@ -602,7 +608,7 @@ TABLE = {
     "calibration: missing": header("calibration.npz", "settings", "missing", to="median"),
     "calibration: columns": header("calibration.npz", "features", "kept", to=lambda kept: kept[:-1]),
     "calibration: neighbours": array("calibration.npz", "sample", lambda sample: sample + 1),
-    "calibration: a column": array("calibration.npz", "values 0 1", lambda values: values * 1.5),
+    "calibration: a column": array("calibration.npz", "values 1", lambda values: values * 1.5),
     "calibration: gone": lambda it: (it.folder / "calibration.npz").unlink(),
     "tale: a value": tale("rows", 0, "cells", 0, "value", to=99.5),
     "tale: a reason": tale("rows", 0, "cells", 0, "words", to="higher than all reference rows"),
@@ -743,8 +749,9 @@ def test_rows_cut_out_of_a_table_are_known_by_their_place_in_it(tmp_path):
     order = np.random.default_rng(0).permutation(ROWS + 800)
     both = pa.concat_tables([reference, pool]).append_column("when", pa.array(np.arange(ROWS + 800))).take(order)
     pq.write_table(both, tmp_path / "both.parquet")
-    asked = {"k": K, "m": M, "kinds": 1, "time_column": "when", "exclude": ["id", "group"], "progress": False}
-    found = bs.review(str(tmp_path / "both.parquet"), **asked, reference_until=799, neighbours=(0, 0))
+    table = bs.table(str(tmp_path / "both.parquet"), time="when", columns=Columns(exclude=["id", "group"]))
+    asked = {"kinds": Kinds(kinds=1), "split": Split(until=799), "search": Search(neighbours=(0, 0))}
+    found = bs.review(table, k=K, m=M, **asked, progress=False)
     found.save(tmp_path / "answer", proof=True)
     later = np.flatnonzero(both["when"].to_numpy() > 799)
     cut = both.take(later).append_column("row", pa.array(later))
@@ -761,8 +768,10 @@ def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "POOL_CELLS", 10**6)
-        asked = {"id_column": "id", "per": "group", "at_most": 2, "kinds": 3, "neighbours": (1, 1), "null_draws": 5}
-        bs.review(pool.slice(0, 300), reference, k=K, m=M, **asked, progress=False).save(folder, proof=True)
+        asked = {"kinds": Kinds(kinds=3, null_draws=5), "search": Search(neighbours=(1, 1))}
+        asked |= {"rules": RowRules(per="group", at_most=2), "progress": False}
+        table = bs.table(pool.slice(0, 300), id="id")
+        bs.review(table, reference, k=K, m=M, **asked).save(folder, proof=True)
     return folder
 
 

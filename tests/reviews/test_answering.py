@@ -2,6 +2,7 @@
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 import biselect
 import biselect as bs
 from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.options import Columns, Kinds, Search
 from biselect.report.answer_files import selection_json
 from biselect.reviews.large import opening
+from biselect.reviews.reviewing import review_problem
 
 HERE = "biselect.reviews"
 FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "what other numbers of columns show"
@@ -39,7 +42,7 @@ DIAGNOSTICS = {
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
 NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
-ASKED = {"k": 3, "m": 2, "id_column": "id", "label_column": "fraud", "show": ["clerk"], "command": "again"}
+COLUMNS = Columns(id="id", label="fraud", show=["clerk"])
 ERRORS = [
     InputError("column 'a' is odd"),
     InfeasibleError("no room"),
@@ -66,7 +69,13 @@ def frames():
 
 
 def answer(pool, reference, **options):
-    return bs.review(pool, reference, **{**ASKED, **options}, progress=False)
+    return bs.review(bs.table(pool, columns=COLUMNS), reference, **{"k": 3, "m": 2, **options}, progress=False)
+
+
+@cache
+def untouched(in_parts):
+    """The answer in which nothing fails, asked for before anything is made to."""
+    return answer(*frames())
 
 
 @pytest.fixture(params=["in memory", "in parts"])
@@ -95,7 +104,7 @@ def lines(review, what):
 
 @pytest.mark.parametrize("what", DIAGNOSTICS)
 def test_a_diagnostic_that_fails_costs_one_line(what, in_parts, diagnostics_may_fail, monkeypatch, tmp_path):
-    expected = answer(*frames())
+    expected = untouched(in_parts)
     assert not [warning for warning in expected.warnings if warning.kind == "left-out"]
     error = ERRORS[sorted(DIAGNOSTICS).index(what) % len(ERRORS)]
     for place in DIAGNOSTICS[what]:
@@ -144,16 +153,16 @@ def test_the_terminal_says_what_is_missing(what, diagnostics_may_fail, monkeypat
 )
 def test_so_it_is_for_a_problem_without_a_table(what, diagnostics_may_fail, monkeypatch):
     problem = bs.SelectionProblem(coupling=np.random.default_rng(0).random((9, 4)), k=2, m=2)
-    expected = bs.review_problem(problem, progress=False)
+    expected = review_problem(problem, progress=False)
     for place in DIAGNOSTICS[what]:
         monkeypatch.setattr(place, failing(KeyError("of ours")))
-    found = bs.review_problem(problem, progress=False)
+    found = review_problem(problem, progress=False)
     assert len(lines(found, what)) == 1 and selection_json(found.summary) == selection_json(expected.summary)
     assert "Left out" in found.report()
 
 
 def test_all_of_them_may_fail_at_once(in_parts, diagnostics_may_fail, monkeypatch, tmp_path):
-    expected = answer(*frames())
+    expected = untouched(in_parts)
     for places in DIAGNOSTICS.values():
         for place in places:
             monkeypatch.setattr(place, failing(OSError("of the disk")))
@@ -218,5 +227,5 @@ def test_a_column_that_half_of_the_reference_could_not_weigh_does_not_stop_the_a
         pd.DataFrame({"amount": rng.lognormal(3, 1, rows), "email": [f"u{i}@x" for i in rng.integers(0, 2600, rows)]})
         for rows in (1600, 2400)
     )
-    found = bs.review(pool, reference, k=5, m=2, kinds=1, neighbours=(0, 0), progress=False)
+    found = bs.review(pool, reference, k=5, m=2, progress=False, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
     assert len(found.selection.samples) == 5 and "email" in lines(found, FALSE_SHARE)[0]

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 
 import biselect as bs
+from biselect.options import Columns, Kinds, RowRules, Search
 from biselect.reviews.column_pictures import END, WIDTH
 
 
@@ -13,8 +14,10 @@ def pictures(**changes):
     )
     for column, value in changes.items():
         pool.loc[3, column] = value
-    options = {"neighbours": (0, 0), "kinds": 1, "must_columns": ["x", "code"], "must": ["3"], "categories": ["code"]}
-    summary = bs.review(pool, reference, k=2, m=2, **options).summary
+    table = bs.table(pool, columns=Columns(types={"code": "category"}))
+    options = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0))}
+    rules = RowRules(must_columns=["x", "code"], must=["3"])
+    summary = bs.review(table, reference, k=2, m=2, rules=rules, **options).summary
     return {column["name"]: column["picture"] for column in summary["columns"]}, summary
 
 

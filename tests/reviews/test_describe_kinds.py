@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import biselect as bs
+from biselect.options import Kinds, Search
 from biselect.report.answer_files import explanation_csv, selection_json
 
 
@@ -17,7 +18,9 @@ def found():
     pool = rng.normal(size=(120, 8))
     pool[:6, :3] -= 5
     pool[10:16, 4:7] += 5
-    return bs.review(pool, rng.normal(size=(400, 8)), k=5, m=3, kinds=2, null_draws=4, neighbours=(0, 0))
+    return bs.review(
+        pool, rng.normal(size=(400, 8)), k=5, m=3, kinds=Kinds(kinds=2, null_draws=4), search=Search(neighbours=(0, 0))
+    )
 
 
 def test_the_review_and_its_summary_hold_the_same_kinds(found):
@@ -54,7 +57,14 @@ def test_the_page_shows_every_kind(found):
 
 def test_one_kind_is_the_answer_alone(found):
     rng = np.random.default_rng(0)
-    alone = bs.review(rng.normal(size=(30, 4)), rng.normal(size=(60, 4)), k=2, m=2, kinds=1, neighbours=(0, 0))
+    alone = bs.review(
+        rng.normal(size=(30, 4)),
+        rng.normal(size=(60, 4)),
+        k=2,
+        m=2,
+        kinds=Kinds(kinds=1),
+        search=Search(neighbours=(0, 0)),
+    )
     assert alone.kinds is None and alone.summary["kinds"] is None
     assert "kinds" not in json.loads(selection_json(alone.summary))
     assert "Kinds of unusual" not in alone.report()

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,8 +8,8 @@ import pytest
 import biselect as bs
 from biselect.calibrate import ReferenceSummary
 from biselect.errors import InputError
+from biselect.options import Kinds, Search, Watch, Weighing
 from biselect.report import render_monitor
-from biselect.reviews import monitor_drift
 
 
 def frame(shift, seed, rows=300):
@@ -24,17 +25,17 @@ def test_frames_are_watched_as_files_are(run, tmp_path):
     outcome = run(
         "monitor", tmp_path / "newer.parquet", "--older", tmp_path / "older.parquet", "-k", 3, "-m", 2, "--json"
     )
-    summary = monitor_drift(newer, older, k=3, m=2)
+    summary = bs.monitor(newer, older, k=3, m=2)
     told = json.loads(outcome.out)
     assert outcome.code == 1 and summary["crossed"]
     for key in set(summary) - {"reproduce", "title"}:
         assert json.loads(json.dumps(summary[key])) == told[key], key
-    assert summary["reproduce"]["command"] == "biselect.monitor_drift(table, older, k=3, m=2)"
+    assert summary["reproduce"]["command"] == "biselect.monitor(table, older, k=3, m=2)"
     assert "Alarm: 1 of 4 columns has changed" in render_monitor(summary)
 
 
 def test_a_steady_reference_does_not_alarm_and_needs_no_budgets():
-    summary = monitor_drift(frame(0.0, 0), frame(0.0, 1))
+    summary = bs.monitor(frame(0.0, 0), frame(0.0, 1))
     assert not summary["crossed"] and summary["verdict"].startswith("No alarm: none of 4 columns")
     assert summary["points"][0]["replaced"] is None and summary["tests"] == 4
     page = render_monitor(summary)
@@ -43,7 +44,7 @@ def test_a_steady_reference_does_not_alarm_and_needs_no_budgets():
 
 @pytest.mark.parametrize("shift", [0.25, 0.5, 1.0])
 def test_a_shift_that_kolmogorov_and_smirnov_see_in_3000_rows_alarms(shift):
-    summary = monitor_drift(frame(shift, 0, 3000), frame(0.0, 1, 3000))
+    summary = bs.monitor(frame(shift, 0, 3000), frame(0.0, 1, 3000))
     assert summary["changed_columns"] == ["d"]
     (found,) = [change for change in summary["points"][0]["changes"] if change["alarm"]]
     assert found["shift"] == pytest.approx(shift, abs=0.1) and found["measure"] == "KS distance"
@@ -51,7 +52,7 @@ def test_a_shift_that_kolmogorov_and_smirnov_see_in_3000_rows_alarms(shift):
 
 def test_a_small_change_can_be_told_without_an_alarm():
     older, newer = frame(0.0, 0, 3000), frame(0.25, 1, 3000)
-    summary = monitor_drift(newer, older, min_effect=0.2)
+    summary = bs.monitor(newer, older, watch=Watch(min_effect=0.2))
     assert not summary["crossed"]
     (d,) = [change for change in summary["points"][0]["changes"] if change["column"] == "d"]
     assert d["adjusted_p"] < 1e-6 and d["effect"] < 0.2
@@ -69,7 +70,7 @@ def test_categories_and_missing_cells_alarm_and_what_cannot_be_tested_is_told():
         )
 
     older = pd.concat([table([0.5, 0.3, 0.2], 0.01) for _ in range(2)])
-    summary = monitor_drift(table([0.3, 0.3, 0.4], 0.06), older, k=3, m=2)
+    summary = bs.monitor(table([0.3, 0.3, 0.4], 0.06), older, k=3, m=2)
     assert set(summary["changed_columns"]) == {"kind", "b"}
     assert set(summary["untested"]) == {"note", "day"}
     assert summary["points"][0]["replaced"], "numbers are weighed, missing cells filled"
@@ -79,7 +80,7 @@ def test_categories_and_missing_cells_alarm_and_what_cannot_be_tested_is_told():
 def test_windows_and_columns_are_one_family():
     """More windows must not make more false alarms: p-values are adjusted for all tests of the run."""
     table = frame(0.0, 5, 2000)
-    summary = monitor_drift(table, window=100)
+    summary = bs.monitor(table, watch=Watch(window=100))
     changes = [change for point in summary["points"] for change in point["changes"]]
     assert summary["tests"] == len(changes) == 19 * 4
     smallest = min(changes, key=lambda change: change["p"])
@@ -90,48 +91,57 @@ def test_an_outage_is_an_alarm_and_not_an_error():
     older, newer = frame(0.0, 0), frame(0.0, 1)
     newer["b"] = np.nan
     newer["c"] = 7.0
-    summary = monitor_drift(newer, older, k=3, m=2)
+    summary = bs.monitor(newer, older, k=3, m=2)
     assert set(summary["changed_columns"]) == {"b", "c"}
 
 
 def test_a_summary_stands_for_the_older_table(tmp_path):
     older, newer = frame(0.0, 0, 2000), frame(0.5, 1, 2000)
     ReferenceSummary().add(older).save(tmp_path / "june.npz")
-    from_rows, from_file = (monitor_drift(newer, past, k=3, m=2) for past in (older, str(tmp_path / "june.npz")))
+    from_rows, from_file = (bs.monitor(newer, past, k=3, m=2) for past in (older, str(tmp_path / "june.npz")))
     assert from_file["points"][0]["changes"] == from_rows["points"][0]["changes"]
     assert from_file["points"][0]["replaced"].keys() == from_rows["points"][0]["replaced"].keys()
     with pytest.raises(InputError, match="the summary has no column 'e'"):
-        monitor_drift(newer.assign(e=1.0), ReferenceSummary().add(older))
+        bs.monitor(newer.assign(e=1.0), ReferenceSummary().add(older))
 
 
 def test_small_tables_are_weighed_with_a_smaller_pool():
-    summary = monitor_drift(frame(0.0, 0, 100), frame(0.0, 1, 100), k=3, m=2)
+    summary = bs.monitor(frame(0.0, 0, 100), frame(0.0, 1, 100), k=3, m=2)
     assert summary["budgets"]["samples"] == 50 and summary["rows"] == [100, 100]
 
 
 def test_errors_name_python_parameters():
     table = frame(0.0, 0)
-    with pytest.raises(InputError, match="either older=, or window="):
-        monitor_drift(table, k=3, m=2)
+    with pytest.raises(InputError, match=r"either older=, or watch=Watch\(window=...\)"):
+        bs.monitor(table, k=3, m=2)
     with pytest.raises(InputError, match="there is no map 'magic'"):
-        monitor_drift(table, k=3, m=2, window=50, map="magic")
+        bs.monitor(table, k=3, m=2, weighing=Weighing(map="magic"), watch=Watch(window=50))
     with pytest.raises(InputError, match="no rows to compare"):
-        monitor_drift(table, table.head(0))
+        bs.monitor(table, table.head(0))
     for wrong, message in (
-        ({"k": 3}, "both k= and m="),
-        ({"pool_rows": 9}, "pool_rows= is chosen from under k= and m="),
-        ({"fail_on_change": True}, "fail_on_change= needs a selection"),
-        ({"false_alarms": 1.5}, "false_alarms= must be a share"),
+        (Watch(pool_rows=9), r"Watch\(pool_rows=...\) is chosen from under k= and m="),
+        (Watch(fail_on_change=True), r"Watch\(fail_on_change=True\) needs a selection"),
+        (Watch(false_alarms=1.5), r"Watch\(false_alarms=...\) must be a share"),
     ):
         with pytest.raises(InputError, match=message):
-            monitor_drift(table, window=50, **wrong)
+            bs.monitor(table, watch=replace(wrong, window=50))
+    with pytest.raises(InputError, match="both k= and m="):
+        bs.monitor(table, k=3, watch=Watch(window=50))
 
 
 def test_replaced_rows_and_columns_are_what_two_reviews_choose():
     older, newer, pool = frame(0.0, 0), frame(3.0, 1), frame(3.0, 2, 40).assign(id=[f"r{i}" for i in range(40)])
-    replaced = monitor_drift(newer, older, k=3, m=2, pool=pool, id_column="id")["points"][0]["replaced"]
+    replaced = bs.monitor(bs.table(newer, id="id"), older, k=3, m=2, pool=pool)["points"][0]["replaced"]
     before, after = (
-        bs.review(pool, past, k=3, m=2, id_column="id", kinds=1, drift="keep", missing="median", neighbours=(0, 0))
+        bs.review(
+            bs.table(pool, id="id"),
+            past,
+            k=3,
+            m=2,
+            weighing=Weighing(drift="keep", missing="median"),
+            kinds=Kinds(kinds=1),
+            search=Search(neighbours=(0, 0)),
+        )
         for past in (older, newer)
     )
     for side in ("sample", "feature"):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from biselect.calibrate import Calibrator
 from biselect.reviews.evidence import BINS, Evidence, histograms
 
 
@@ -36,14 +35,6 @@ def test_histograms_hold_the_whole_reference(explored):
         assert (histogram["low"], histogram["high"]) == pytest.approx((column.min(), column.max()))
         assert histogram["counts"] == pytest.approx(np.histogram(column, edges)[0], abs=1)  # an entry on an edge
         assert histogram["below"] == pytest.approx((column < edges[0]).sum(), abs=1)
-
-
-def test_a_split_reference_gives_whole_histograms_too():
-    rng = np.random.default_rng(0)
-    calibrator = Calibrator("conformal").fit(rng.normal(size=(400, 2)))
-    for histogram in histograms(np.arange(2), calibrator):
-        assert histogram["below"] + sum(histogram["counts"]) + histogram["above"] == 400
-        assert min(histogram["counts"]) >= 0
 
 
 def test_evidence_of_a_block_counts_the_reference(explored):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from biselect import Calibrator
+from biselect.calibrate import Calibrator
 from biselect.errors import InputError
 from biselect.reviews.false_share import (
     benjamini_hochberg,
@@ -44,8 +44,8 @@ def test_benjamini_hochberg_by_hand():
 
 @pytest.mark.parametrize(
     "scorer",
-    [sum_of_weights, weights_of("ecdf"), weights_of("pareto"), isolation],
-    ids=["sum", "ecdf", "pareto", "trees"],
+    [sum_of_weights, weights_of("ecdf"), weights_of("mad-z"), isolation],
+    ids=["sum", "ecdf", "mad-z", "trees"],
 )
 def test_p_values_of_ordinary_rows_are_super_uniform(scorer):
     rng = np.random.default_rng(0)

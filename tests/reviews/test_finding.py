@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import as_matrix
 from biselect.core import SelectionProblem
+from biselect.options import Kinds, RowRules, Search
 from biselect.report.words import words_of
 from biselect.reviews.finding import Chance, _step, carries, chance_for, find
 
-QUICK = {"neighbours": (0, 0), "kinds": 1, "solver": "coordinate-ascent"}
+QUICK = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0), solver="coordinate-ascent")}
 
 
 def payments(frauds=11, *, rows=300, seed=0):
@@ -73,7 +75,7 @@ def test_noise_has_ordinary_extremes_alone(k):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         reference, pool = rng.normal(size=(1000, 6)), rng.normal(size=(100, 6))
-        calibrator = bs.Calibrator().fit(reference)
+        calibrator = Calibrator().fit(reference)
         problem = calibrator.problem(pool, k, 3, marginals="none")
         chance = chance_for(problem, calibrator, as_matrix(reference), seed=seed)
         found = find(bs.solve(problem, "coordinate-ascent"), chance)
@@ -156,5 +158,7 @@ def test_a_cell_is_a_reason_from_half_of_an_even_share_on():
 
 def test_heavy_rows_that_a_rule_keeps_out_make_no_others_stand_out():
     pool, reference = payments(frauds=6)
-    found = bs.review(pool, reference, k=6, m=3, never=[str(row) for row in range(6)], **QUICK).summary["finding"]
+    found = bs.review(pool, reference, k=6, m=3, **QUICK, rules=RowRules(never=[str(row) for row in range(6)])).summary[
+        "finding"
+    ]
     assert found["stand_out"] == 0 and found["weighs"] is None and found["step"] is None

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 import biselect as bs
+from biselect.options import Kinds
 from biselect.reviews.found_so_far import found_so_far
 from biselect.reviews.policy import OVERALL
 
@@ -18,7 +19,7 @@ def tables():
 
 def test_each_round_is_told_with_all_before_it():
     pool, reference = tables()
-    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=2)
+    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
     for _ in range(2):
         rows = session.next_rows(5)
         session.answer({row.row: row.row < 10 for row in rows[:4]})
@@ -36,7 +37,7 @@ def test_each_round_is_told_with_all_before_it():
 
 def test_known_labels_say_it_exactly():
     pool, reference = tables()
-    session = bs.ReviewSession(pool, reference, label_column="bad", k=8, m=3, kinds=2)
+    session = bs.ReviewSession(bs.table(pool, label="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
     session.answer({row.row: row.row < 10 for row in session.next_rows(12)})
     [found] = found_so_far(session.standing, session.record)
     top = np.argsort(-session.lists[-1].scores, kind="stable")[:12]
@@ -46,7 +47,7 @@ def test_known_labels_say_it_exactly():
 
 def test_a_row_asked_for_again_counts_where_it_was_answered():
     pool, reference = tables()
-    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=2)
+    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
     first = session.next_rows(3)
     session.answer({first[0].row: False})
     second = session.next_rows(3)

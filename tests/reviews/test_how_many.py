@@ -7,6 +7,7 @@ import pytest
 
 import biselect as bs
 from biselect.calibrate import Calibrator
+from biselect.options import Kinds, RowRules, Search, Weighing
 from biselect.reviews import how_many as module
 from biselect.reviews.coverage import coverage
 from biselect.reviews.how_many import how_many
@@ -98,13 +99,32 @@ def test_a_review_takes_the_knee_and_says_so_everywhere():
     rng = np.random.default_rng(0)
     before, pool = rng.normal(size=(300, 6)), rng.normal(size=(60, 6))
     pool[:4, :3] += 4
-    found = bs.review(pool, before, k=4, m="auto", map="ecdf", kinds=1, neighbours=(0, 0))
+    found = bs.review(
+        pool,
+        before,
+        k=4,
+        m="auto",
+        weighing=Weighing(map="ecdf"),
+        kinds=Kinds(kinds=1),
+        search=Search(neighbours=(0, 0)),
+    )
     assert found.selection.feature_names == ["0", "1", "2"] and found.problem.m == 3
     assert found.summary["how_many"]["words"] in found.report() and "How many columns?" in found.report()
-    given = bs.review(pool, before, k=4, m=3, map="ecdf", kinds=1, neighbours=(0, 0))
+    given = bs.review(
+        pool, before, k=4, m=3, weighing=Weighing(map="ecdf"), kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0))
+    )
     assert given.selection.score == found.selection.score
     assert given.summary["how_many"]["by_m"] == found.summary["how_many"]["by_m"]
-    must = bs.review(pool, before, k=4, m="auto", map="ecdf", must_columns=["5"], kinds=1, neighbours=(0, 0))
+    must = bs.review(
+        pool,
+        before,
+        k=4,
+        m="auto",
+        weighing=Weighing(map="ecdf"),
+        rules=RowRules(must_columns=["5"]),
+        kinds=Kinds(kinds=1),
+        search=Search(neighbours=(0, 0)),
+    )
     assert must.selection.feature_names == ["0", "1", "2", "5"]
     with pytest.raises(bs.errors.InputError, match="m must be a number or 'auto', got 'few'"):
         bs.review(pool, before, k=4, m="few")

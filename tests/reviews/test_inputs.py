@@ -3,10 +3,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import biselect as bs
 from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.reviews.inputs import call_in_words, open_pool, provenance
+from biselect.reviews.reviewing import review_problem
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -50,6 +50,6 @@ def test_provenance_names_files_and_their_hash(tmp_path):
 
 
 def test_a_call_in_words_leaves_out_defaults():
-    given = {name: parameter for name, parameter in bs.review_problem.__kwdefaults__.items()}
+    given = {name: parameter for name, parameter in review_problem.__kwdefaults__.items()}
     given |= {"problem": "p.npz", "k": 3, "title": "t"}
-    assert call_in_words(bs.review_problem, given) == "biselect.review_problem('p.npz', k=3)"
+    assert call_in_words(review_problem, given) == "review_problem('p.npz', k=3)"

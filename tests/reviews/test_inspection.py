@@ -9,6 +9,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Kinds, Search
 from biselect.reviews.inspection import options_with, parts_of, role_of
 
 
@@ -31,7 +32,7 @@ def test_frames_are_looked_at_too_and_options_go_to_review(make):
     found = bs.inspect(table)
     assert [column.role for column in found.columns] == ["id", "time", "number", "number", "category"]
     assert found.reading is None and found.form == {}
-    review = bs.review(table, **found.options, kinds=1, neighbours=(0, 0))
+    review = bs.review(table, **found.options, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
     assert review.selection.samples.size == found.options["k"] == 4
     assert "TABLE.csv" in found.command() and "<table>" in found._repr_html_()
 
@@ -62,7 +63,7 @@ def test_words_among_numbers_and_columns_without_use_are_taken_care_of(tmp_path)
     assert set(found.options["exclude"]) == {"third", "empty", "worse"}
     parts = shlex.split(found.command())
     assert [parts[at + 1] for at, part in enumerate(parts) if part == "--show"] == ["second", "first, of two"]
-    bs.review(tmp_path / "t.csv", **found.options, kinds=1, neighbours=(0, 0))
+    bs.review(tmp_path / "t.csv", **found.options, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
 
 
 def test_other_roles_become_options():

@@ -5,6 +5,7 @@ import pytest
 import biselect as bs
 from biselect.data.readers import read_table
 from biselect.errors import InputError
+from biselect.options import Columns, Kinds
 from biselect.reviews.new_export import drift_from_reference, go_on, turn_to, usual_rows
 
 
@@ -22,7 +23,12 @@ def export(folder, name, seed, shift=0.0, rows=80):
 def monday(tmp_path):
     normal = export(tmp_path, "normal", 0, rows=300)
     return bs.ReviewSession(
-        export(tmp_path, "monday", 1), normal, id_column="id", exclude=["id"], folder=tmp_path, k=4, m=2, kinds=1
+        bs.table(export(tmp_path, "monday", 1), id="id", columns=Columns(exclude=["id"])),
+        normal,
+        folder=tmp_path,
+        k=4,
+        m=2,
+        kinds=Kinds(kinds=1),
     )
 
 
@@ -88,7 +94,7 @@ def test_a_split_in_time_is_made_again(tmp_path):
         path = export(tmp_path, name, seed)
         pd.read_csv(path).assign(day=range(80)).to_csv(path, index=False)
     roles = {"id_column": "id", "time_column": "day", "reference_until": "60%"}
-    first = bs.ReviewSession(tmp_path / "monday.csv", folder=tmp_path, k=3, m=2, kinds=1, **roles)
+    first = bs.ReviewSession(tmp_path / "monday.csv", folder=tmp_path, k=3, m=2, **roles, kinds=Kinds(kinds=1))
     second = turn_to(first, tmp_path / "tuesday.csv")
     assert second.record["sizes"] == first.record["sizes"] and second.record["reference"] is None
 
@@ -96,4 +102,4 @@ def test_a_split_in_time_is_made_again(tmp_path):
 def test_a_session_in_memory_has_no_place_for_a_reference():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="folder="):
-        usual_rows(bs.ReviewSession(rng.normal(size=(30, 3)), rng.normal(size=(60, 3)), kinds=1))
+        usual_rows(bs.ReviewSession(rng.normal(size=(30, 3)), rng.normal(size=(60, 3)), kinds=Kinds(kinds=1)))

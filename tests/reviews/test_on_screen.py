@@ -3,6 +3,8 @@ import pandas as pd
 import pytest
 
 import biselect as bs
+from biselect.options import Columns, Kinds
+from biselect.reviews.reviewing import review_problem
 
 
 @pytest.fixture
@@ -21,7 +23,9 @@ def reference():
 
 
 def test_rows_values_directions_and_reasons_are_on_screen(pool, reference):
-    found = bs.review(pool, reference, k=1, m=3, label_column="label", show=["note"], kinds=1)
+    found = bs.review(
+        bs.table(pool, label="label", columns=Columns(show=["note"])), reference, k=1, m=3, kinds=Kinds(kinds=1)
+    )
     page = found._repr_html_()
     for text in ("9 ▲", "-9 ▼", "new</td>", "yes</td>", "higher than all 80 reference rows", "&lt;b&gt;seen", "proven"):
         assert text in page
@@ -29,7 +33,7 @@ def test_rows_values_directions_and_reasons_are_on_screen(pool, reference):
 
 
 def test_the_finding_comes_first_where_there_is_one(pool, reference):
-    found = bs.review(pool[list("abcd")], reference[list("abcd")], k=1, m=2, kinds=1)
+    found = bs.review(pool[list("abcd")], reference[list("abcd")], k=1, m=2, kinds=Kinds(kinds=1))
     found.summary["finding"] = {"words": "1 of these 1 stands out in a & b"}
     assert '<p class="lead">1 of these 1 stands out in a &amp; b</p>' in found._repr_html_()
     found.summary["finding"] = None
@@ -37,5 +41,5 @@ def test_the_finding_comes_first_where_there_is_one(pool, reference):
 
 
 def test_a_problem_of_weights_shows_what_cells_add():
-    page = bs.review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1))._repr_html_()
+    page = review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1))._repr_html_()
     assert '">5</td>' in page and "▲</td>" not in page

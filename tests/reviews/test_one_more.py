@@ -3,7 +3,9 @@ import pytest
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
+from biselect.options import Search
 from biselect.report import render_html
+from biselect.reviews.reviewing import review_problem
 from biselect.reviews.summary import summarise
 from biselect.reviews.view import explore
 from biselect.solvers import neighbours
@@ -36,7 +38,7 @@ def test_one_more_is_not_offered_where_nothing_is_left():
     problem = SelectionProblem(coupling=np.ones((3, 2)), k=3, m=2)
     view = plain_view(problem, rows=0, columns=0)
     assert view["budgets"][0]["one_more_row"] is None and view["budgets"][0]["one_more_column"] is None
-    page = bs.review_problem(problem, neighbours=(0, 0)).report()
+    page = review_problem(problem, search=Search(neighbours=(0, 0))).report()
     assert "With more or fewer rows" not in page and "Explore the selection" in page
 
 

@@ -5,6 +5,7 @@ import biselect as bs
 from biselect.calibrate import Calibrator
 from biselect.calibrate.paper import paper_problem
 from biselect.errors import InputError
+from biselect.options import Kinds, Search, Weighing
 from biselect.reviews.presets import PRESETS
 
 RNG = np.random.default_rng(0)
@@ -12,7 +13,7 @@ REFERENCE, POOL = RNG.normal(size=(120, 4)), RNG.normal(size=(30, 4)) * 2
 
 
 def test_the_papers_form_is_one_word():
-    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", neighbours=(0, 0))
+    found = bs.review(POOL, REFERENCE, k=3, m=2, weighing=Weighing(preset="paper"), search=Search(neighbours=(0, 0)))
     problem = paper_problem(POOL, REFERENCE, k=3, m=2)
     np.testing.assert_array_equal(found.selection.problem.coupling, problem.coupling)
     np.testing.assert_array_equal(found.selection.problem.feature_scores, problem.feature_scores)
@@ -20,13 +21,23 @@ def test_the_papers_form_is_one_word():
 
 
 def test_what_is_given_goes_before_the_preset():
-    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", map="mad-z", neighbours=(0, 0))
+    found = bs.review(
+        POOL, REFERENCE, k=3, m=2, weighing=Weighing(preset="paper", map="mad-z"), search=Search(neighbours=(0, 0))
+    )
     assert found.calibrator.map == "mad-z"
 
 
 def test_defaults_are_those_of_the_calibrator():
     made = Calibrator().fit(REFERENCE).problem(POOL, k=3, m=2)
-    found = bs.review(POOL, REFERENCE, k=3, m=2, kinds=1, drift="keep", neighbours=(0, 0)).selection.problem
+    found = bs.review(
+        POOL,
+        REFERENCE,
+        k=3,
+        m=2,
+        weighing=Weighing(drift="keep"),
+        kinds=Kinds(kinds=1),
+        search=Search(neighbours=(0, 0)),
+    ).selection.problem
     np.testing.assert_array_equal(found.coupling, made.coupling)
     np.testing.assert_allclose(found.sample_scores, made.sample_scores)
     assert Calibrator().map == PRESETS["default"]["map"]
@@ -34,4 +45,4 @@ def test_defaults_are_those_of_the_calibrator():
 
 def test_an_unknown_preset_is_refused():
     with pytest.raises(InputError, match="no preset 'magic'; choose one of: default, paper"):
-        bs.review(POOL, REFERENCE, k=3, m=2, preset="magic")
+        bs.review(POOL, REFERENCE, k=3, m=2, weighing=Weighing(preset="magic"))

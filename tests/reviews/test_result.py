@@ -3,6 +3,8 @@ import pandas as pd
 import pytest
 
 import biselect as bs
+from biselect.options import Columns, Kinds, RowRules, Split, Weighing
+from biselect.reviews.reviewing import review_problem
 
 
 @pytest.fixture
@@ -13,7 +15,14 @@ def review():
     pool.loc["r9", "a"], pool.loc["r9", "adds"] = 8.0, np.nan
     pool["site"] = "north"
     reference = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "adds", "c", "d"])
-    return bs.review(pool, reference, k=2, m=2, show=["site"], missing="median", must=["r9"], must_columns=["adds"])
+    return bs.review(
+        bs.table(pool, columns=Columns(show=["site"])),
+        reference,
+        k=2,
+        m=2,
+        weighing=Weighing(missing="median"),
+        rules=RowRules(must=["r9"], must_columns=["adds"]),
+    )
 
 
 def test_the_frame_holds_values_what_rows_add_and_why(review):
@@ -31,16 +40,16 @@ def test_the_index_of_a_pandas_pool_survives(review):
     table = pd.DataFrame({"t": range(40), "x": rng.normal(size=40), "y": rng.normal(size=40)})
     table.loc[35, "x"] = 9.0
     table.index = pd.MultiIndex.from_product([["a", "b"], range(20)], names=["site", "day"])
-    split = {"time_column": "t", "reference_until": 29, "kinds": 1}
-    frame = bs.review(table, k=2, m=1, **split).to_frame()
+    asked = {"k": 2, "m": 1, "split": Split(until=29), "kinds": Kinds(kinds=1)}
+    frame = bs.review(bs.table(table, time="t"), **asked).to_frame()
     assert frame.index.names == ["site", "day"] and frame.index[0] == ("b", 15)
     assert table.loc[frame.index[0], "x"] == 9.0
-    counted = bs.review(table.reset_index(drop=True), k=2, m=1, **split).to_frame()
+    counted = bs.review(bs.table(table.reset_index(drop=True), time="t"), **asked).to_frame()
     assert counted.index.tolist() == [0, 1] and counted["sample"][0] == "35"
 
 
 def test_a_problem_of_weights_shows_what_cells_add():
-    frame = bs.review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1)).to_frame()
+    frame = review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1)).to_frame()
     assert frame.to_dict("list") == {"sample": ["0"], "1": [5.0], "adds": [5.0], "reason": ["1: 5"]}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Columns, Kinds
 from biselect.report.review_rounds import render_rounds
 from biselect.reviews.rounds import answers_csv, export, next_csv, read_answers, rounds_summary, take_answers
 
@@ -27,7 +28,7 @@ def session(tmp_path):
     pool[:6, 1:4] += 4
     frame = pd.DataFrame(pool, columns=[*"abcdef"]).assign(id=[f"={i}" if i else HOSTILE for i in range(60)])
     normal = pd.DataFrame(reference, columns=[*"abcdef"])
-    return bs.ReviewSession(frame, normal, id_column="id", folder=tmp_path / "s", k=4, m=2, kinds=1)
+    return bs.ReviewSession(bs.table(frame, id="id"), normal, folder=tmp_path / "s", k=4, m=2, kinds=Kinds(kinds=1))
 
 
 def rows_of(summary):
@@ -55,7 +56,7 @@ def test_a_round_can_be_filled_in_and_given_back(session, tmp_path):
 def test_rows_to_fill_in_come_with_what_is_known_of_them():
     rng = np.random.default_rng(0)
     pool = pd.DataFrame(rng.normal(size=(30, 3)), columns=[*"abc"]).assign(number=[f"B{i}" for i in range(30)])
-    session = bs.ReviewSession(pool, pool[[*"abc"]], show=["number"], kinds=1)
+    session = bs.ReviewSession(bs.table(pool, columns=Columns(show=["number"])), pool[[*"abc"]], kinds=Kinds(kinds=1))
     [row] = session.next_rows(1)
     session.answer({row.row: "fine"})
     summary = rounds_summary(session.file)
@@ -82,7 +83,7 @@ def test_the_export_holds_every_answer_and_names_stay_text(session, tmp_path):
 
 def test_the_page_of_a_session_without_answers():
     rng = np.random.default_rng(0)
-    session = bs.ReviewSession(rng.normal(size=(30, 3)), rng.normal(size=(60, 3)), kinds=1)
+    session = bs.ReviewSession(rng.normal(size=(30, 3)), rng.normal(size=(60, 3)), kinds=Kinds(kinds=1))
     session.next_rows(2)
     page = render_rounds(rounds_summary(session.file))
     assert "Nothing was answered yet." in page and "no answer yet" in page

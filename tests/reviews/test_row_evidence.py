@@ -7,6 +7,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Columns, Kinds, Search, Weighing
 from biselect.reviews.row_evidence import outside_scores, row_scores
 
 
@@ -43,8 +44,10 @@ def test_evidence_moves_the_answer_and_keeps_the_proof(tables):
     pool, reference = tables
     score = np.zeros(60)
     score[[20, 21, 22]] = 1000, 900, 800
-    options = {"k": 3, "m": 1, "neighbours": (0, 0), "kinds": 1}
-    plain, with_score = (bs.review(pool, reference, row_evidence=source, **options) for source in (None, score))
+    options = {"k": 3, "m": 1, "search": Search(neighbours=(0, 0)), "kinds": Kinds(kinds=1)}
+    plain, with_score = (
+        bs.review(pool, reference, **options, weighing=Weighing(row_scores=source)) for source in (None, score)
+    )
     assert with_score.selection.proven_optimal
     assert set(with_score.selection.samples) != set(plain.selection.samples)
     assert with_score.problem.sample_scores == pytest.approx(row_scores(score, 1))
@@ -58,7 +61,14 @@ def test_a_score_column_is_shown_and_never_a_feature(tables):
     columns = list("abcde")
     frame = pd.DataFrame(pool, columns=columns).assign(mine=np.arange(60))
     normal = pd.DataFrame(reference, columns=columns)
-    found = bs.review(frame, normal, k=3, m=2, kinds=2, null_draws=0, neighbours=(0, 0), score_column="mine")
+    found = bs.review(
+        bs.table(frame, columns=Columns(score="mine")),
+        normal,
+        k=3,
+        m=2,
+        kinds=Kinds(kinds=2, null_draws=0),
+        search=Search(neighbours=(0, 0)),
+    )
     assert found.problem.n_features == 5
     assert found.problem.sample_scores == pytest.approx(row_scores(np.arange(60.0), 2))
     assert found.summary["rows"][0]["shown"]["mine"]

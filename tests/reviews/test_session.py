@@ -11,6 +11,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Kinds, Search
 from biselect.reviews.policy import LEARNER
 
 
@@ -97,7 +98,7 @@ def test_a_session_belongs_to_its_tables(folder, tmp_path):
 
 
 def test_a_batch_holds_different_rows_and_ends_with_the_pool():
-    session = bs.ReviewSession(*tables(rows=30), k=3, m=2, kinds=2)
+    session = bs.ReviewSession(*tables(rows=30), k=3, m=2, kinds=Kinds(kinds=2))
     everyone = session.next_rows(100)
     assert sorted(row.row for row in everyone) == list(range(30))
     session.answer({row.row: False for row in everyone})
@@ -110,7 +111,7 @@ def test_rows_by_name_and_rows_nobody_asked_for():
     pool, reference = tables()
     columns = [f"c{j}" for j in range(7)]
     frame = pd.DataFrame(pool, columns=columns).assign(id=[f"r{i}" for i in range(150)])
-    session = bs.ReviewSession(frame, pd.DataFrame(reference, columns=columns), id_column="id", **SMALL)
+    session = bs.ReviewSession(bs.table(frame, id="id"), pd.DataFrame(reference, columns=columns), **SMALL)
     session.answer({"r77": False, "r3": True})
     assert [answer.row for answer in session.history] == [77, 3]
     assert session.history[1].source == session.lists[0].name  # where the row stands highest
@@ -171,9 +172,11 @@ def test_labels_in_the_table_reach_nothing():
     for labels in (np.arange(150) < 10, rng.random(150) < 0.5):
         frame = pd.DataFrame(pool, columns=columns).assign(bad=labels.astype(int))
         normal = pd.DataFrame(reference, columns=columns)
-        session = bs.ReviewSession(frame, normal, label_column="bad", **SMALL)
+        session = bs.ReviewSession(bs.table(frame, label="bad"), normal, **SMALL)
         asked.append((run(session, 8, lambda row: row < 10), [one.name for one in session.lists]))
-        review = bs.review(frame, normal, label_column="bad", **SMALL, neighbours=(0, 0), null_draws=0)
+        review = bs.review(
+            bs.table(frame, label="bad"), normal, **SMALL, kinds=Kinds(null_draws=0), search=Search(neighbours=(0, 0))
+        )
         asked[-1] += (review.selection.to_dict(), [kind.selection.to_dict() for kind in review.kinds])
     assert asked[0] == asked[1]
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import biselect as bs
+from biselect.options import Columns, Kinds
 from biselect.reviews.new_export import turn_to
 from biselect.reviews.policy import LEARNER
 
@@ -27,7 +28,11 @@ def table(seed, first, odd=0, rows=150):
 @pytest.fixture
 def monday(tmp_path):
     session = bs.ReviewSession(
-        table(1, "m", odd=12), table(0, "n", rows=300), id_column="id", exclude=["id"], folder=tmp_path, m=2, kinds=2
+        bs.table(table(1, "m", odd=12), id="id", columns=Columns(exclude=["id"])),
+        table(0, "n", rows=300),
+        folder=tmp_path,
+        m=2,
+        kinds=Kinds(kinds=2),
     )
     for _ in range(3):
         rows = session.next_rows(12)
@@ -38,7 +43,9 @@ def monday(tmp_path):
 
 def test_what_was_taught_finds_more_in_the_first_round(monday, tmp_path):
     tuesday, normal = table(2, "t", odd=12), table(0, "n", rows=300)
-    alone = bs.ReviewSession(tuesday, normal, id_column="id", exclude=["id"], m=2, kinds=2)
+    alone = bs.ReviewSession(
+        bs.table(tuesday, id="id", columns=Columns(exclude=["id"])), normal, m=2, kinds=Kinds(kinds=2)
+    )
     taught = turn_to(monday, tuesday, normal)
     hits = [sum(row.row < 12 for row in session.next_rows(12)) for session in (alone, taught)]
     assert hits[1] >= hits[0] + 4 and taught.next_rows(12)[0].source == LEARNER
@@ -61,16 +68,20 @@ def test_other_columns_teach_nothing_and_positions_are_no_ids(monday):
     normal = table(0, "n", rows=300)
     renamed = {"c0": "height"}
     other = bs.ReviewSession(
-        table(2, "t").rename(columns=renamed),
+        bs.table(table(2, "t").rename(columns=renamed), id="id", columns=Columns(exclude=["id"])),
         normal.rename(columns=renamed),
-        id_column="id",
-        exclude=["id"],
         folder=monday.file.folder,
         m=2,
-        kinds=1,
+        kinds=Kinds(kinds=1),
     )
     assert other.taught.hits.size == 0
-    unnamed = bs.ReviewSession(table(1, "m", odd=12), normal, exclude=["id"], folder=monday.file.folder, m=3, kinds=1)
+    unnamed = bs.ReviewSession(
+        bs.table(table(1, "m", odd=12), columns=Columns(exclude=["id"])),
+        normal,
+        folder=monday.file.folder,
+        m=3,
+        kinds=Kinds(kinds=1),
+    )
     assert unnamed.taught.hits.size == 36 and len(unnamed.taught.again) == 0
 
 

@@ -74,11 +74,6 @@ def test_whole_budgets_are_told():
     assert kinds == ["all-rows", "all-columns"]
 
 
-def test_a_map_chosen_here_is_told():
-    (finding,) = found(RNG.normal(size=400), RNG.normal(size=20), map="auto")
-    assert finding.kind == "map-chosen" and "the least of" in finding.text
-
-
 def test_filled_cells_are_counted():
     seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, filled=flag) for flag in (False, True))
     (finding,) = filled_findings([[seen, absent], [seen, seen]])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.rules import Group, Rules
-from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response
+from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
 from biselect.solvers.incumbent import Incumbent
@@ -68,7 +68,7 @@ def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
         assert answer.bound <= bs.solve(problem).energy
 
 
-@pytest.mark.parametrize("name", [name for name in bs.solver_names() if name != "qaoa"])
+@pytest.mark.parametrize("name", [name for name in solver_names() if name != "qaoa"])
 def test_no_solver_waits_for_what_it_loads_or_compiles(monkeypatch, never, name):
     """Folding the forced choices is what every solver begins with; kernels come later."""
     monkeypatch.setattr(registry, "without_forced", lambda problem: stuck(never))
@@ -257,7 +257,7 @@ def test_ctrl_c_at_any_import_leaves_a_usable_process(moment, limit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", bs.solver_names())
+@pytest.mark.parametrize("solver", solver_names())
 @pytest.mark.parametrize("moment", [40, 400, 700])
 def test_ctrl_c_in_a_first_solve_with_nothing_compiled(moment, solver, tmp_path):
     assert_usable_after_ctrl_c(moment, solver=solver, cache=tmp_path)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import biselect as bs
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.errors import InputError
-from biselect.solvers import SOLVERS, Answer, exact
+from biselect.solvers import SOLVERS, Answer, exact, solver_names
 from biselect.solvers.response import top
 from biselect.testing import assert_solver_api, brute_force
 from biselect.testing.strategies import problems, ruled_problems
@@ -22,7 +22,7 @@ def planted():
     return SelectionProblem(coupling=W, k=3, m=3)
 
 
-@pytest.mark.parametrize("name", bs.solver_names())
+@pytest.mark.parametrize("name", solver_names())
 def test_every_solver_keeps_the_contract(name):
     assert_solver_api(name)
 

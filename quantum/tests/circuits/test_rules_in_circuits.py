@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core import Group, Rules, SelectionProblem
+from biselect.core import Group, Rules, SelectionProblem, groups_by
 from biselect.errors import InputError
 from biselect.testing.oracles import all_selections
 from biselect.testing.strategies import blocked_problems
@@ -153,7 +153,7 @@ def test_limits_that_a_choice_may_stay_below_are_refused_with_the_way_to_write_t
         Ansatz(loose, 1)
     with pytest.raises(InputError, match=r"Group\(members=…, exactly=t\)"):
         bs.solve(loose, "qaoa")
-    tight = replace(loose, sample_rules=Rules(groups=bs.groups_by([0, 0, 1, 1, 2, 2, 3, 3], at_most=1)))  # k = 4
+    tight = replace(loose, sample_rules=Rules(groups=groups_by([0, 0, 1, 1, 2, 2, 3, 3], at_most=1)))  # k = 4
     assert Ansatz(tight, 1).state(np.zeros(4)).shape[0] == 2**4
 
 

@@ -6,7 +6,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from biselect import Group, Rules, SelectionProblem, solve
+from biselect import Rules, SelectionProblem, solve
+from biselect.core import Group
 from biselect.errors import InputError
 from biselect_quantum.circuits import (
     SCHEDULES,

@@ -12,7 +12,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from biselect import Group, Rules, SelectionProblem
+from biselect import Rules, SelectionProblem
+from biselect.core import Group
 from biselect.errors import InfeasibleError, InputError
 from biselect_quantum.circuits import SCHEDULES, AnsatzSpec
 from biselect_quantum.devices import YFramePath, compile_circuit, compile_problem

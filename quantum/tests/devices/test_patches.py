@@ -3,7 +3,8 @@ import pytest
 from qiskit.circuit.library import CZGate, Measure, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
-from biselect import Group, Rules, SelectionProblem
+from biselect import Rules, SelectionProblem
+from biselect.core import Group
 from biselect.errors import InputError
 from biselect.options import flags_of
 from biselect_quantum.circuits.mixers import MIXERS

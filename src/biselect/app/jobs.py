@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
+from biselect.data.table import Table
 from biselect.errors import BiselectError, InputError
+from biselect.options import Split
 from biselect.progress import Progress
 from biselect.reviews import Inspection, ReviewSession, inspect
 from biselect.reviews.budget_preview import BudgetPreview
-from biselect.reviews.inspection import DATE_ROLES, REFERENCE, ROLES, options_with, parts_of, role_of
+from biselect.reviews.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
 from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
 from biselect.reviews.rounds import export
 
 EXPORT = "export"  # folder within the session's
-_OPTION = re.compile(r"(?<!')\b[a-z_]+=")  # of ours: not in the quoted name of a column
 LAST = "the last export"  # in place of a file: what was reviewed before, without what was not fine
 
 
@@ -60,12 +61,11 @@ class Jobs:
     def inspect(self, table: str) -> dict[str, Any]:
         """What a table holds, with the role that each column would have."""
         found = self._inspection(table)
-        options = found.options
-        content = found.to_dict()
+        options, content = found.options, found.to_dict()
         for known, column in zip(content["columns"], found.columns, strict=True):
             known["given"], known["parts"] = role_of(column, options), parts_of(column)
             known["roles"] = DATE_ROLES if known["parts"] else ROLES
-        content["remarks"] = [said for remark in content["remarks"] if (said := _without_options(remark))]
+        content["remarks"] = [text for text, _ in found.notes if text]  # nobody types options here
         return {
             name: content[name]
             for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
@@ -142,34 +142,20 @@ class Jobs:
         wanted = setup["roles"]
         if setup["kept"] and found.found.id_column is not None:
             wanted = {found.found.id_column: "id", **wanted}
-        roles = options_with(found, wanted, setup["parts"])
-        if setup["kept"]:
-            roles["duplicates"] = setup["kept"]
-        roles = {name: value for name, value in roles.items() if name not in ("k", "m")}
-        given: dict[str, Any] = {"pool": self._path(setup["table"]), **roles}
+        options = options_with(found, wanted, setup["parts"])
+        columns = replace(options.columns, duplicates=setup["kept"] or options.columns.duplicates)
+        table = Table(self._path(setup["table"]), columns, options.csv)
         if setup["until"]:
-            return {**given, "reference": None, "reference_until": setup["until"]}
+            return {"pool": table, "split": Split(until=setup["until"])}
         if setup["reference"] == LAST:
-            return {**given, "reference": usual_rows(self._opened())}
+            return {"pool": table, "reference": usual_rows(self._opened())}
         if not setup["reference"]:
             raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
-        return {**given, "reference": self._path(setup["reference"])}
+        return {"pool": table, "reference": self._path(setup["reference"])}
 
     def _path(self, table: str) -> Path:
         """A table of the folder; the server has looked its name up there."""
         return self.folder / table
-
-
-def _without_options(remark: str) -> str:
-    """A remark without the sentences that are for people who type options.
-
-    >>> _without_options("'day' orders the rows. To let its hour take part: dates=['day:hour'].")
-    "'day' orders the rows."
-    >>> _without_options("'minutes=1': digits that begin with 0.")
-    "'minutes=1': digits that begin with 0."
-    """
-    kept = [one for one in remark.split(". ") if not _OPTION.search(one) and REFERENCE not in one]
-    return ". ".join(kept).rstrip(".") + "." * bool(kept)
 
 
 def main() -> None:

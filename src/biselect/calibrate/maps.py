@@ -224,6 +224,18 @@ class MadZMap(WeightMap):
         return np.abs(self.scale.residuals(residuals))
 
 
+class GaussianMap(MadZMap):
+    """-log P(|N(mean, deviation)| is further out): what ranks of rows in all columns together are made from."""
+
+    center: ClassVar[str] = "mean"
+
+    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """-log 2Φ(-|z|), accurate far beyond where the probability itself underflows."""
+        from scipy.special import log_ndtr
+
+        return -(np.log(2) + log_ndtr(-super().weigh(residuals)))
+
+
 MAPS: Registry[type[WeightMap]] = Registry(
     "biselect.maps",
     "map",

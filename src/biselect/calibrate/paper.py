@@ -1,6 +1,6 @@
 """The form that the paper prints: its residuals, its ECDF map, its cap and its marginal scores.
 
-`biselect.review(..., preset="paper")` and `--preset paper` choose it, for tables as they come.
+`biselect.review` takes it for tables as they come where the preset is the paper's.
 """
 
 from collections.abc import Sequence

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable, visible_json
+from biselect.cli.options import Output
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
+from biselect.options import Search
 
 if TYPE_CHECKING:
     from biselect.reviews import Review
@@ -17,27 +20,30 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 30
 
 
-def check_place(folder: Path | None, names: Iterable[str] = (), *, proof: bool = False, page: bool = False) -> None:
+def check_place(output: Output, names: Iterable[str] = ()) -> None:
     """Refuse, before the work, a folder that cannot be written, or what needs one where there is none."""
     from biselect.core.files import check_folder
 
-    for flag, wanted in (("--proof", proof), ("--open", page)):
-        if wanted and folder is None:
+    for flag, wanted in (("--proof", output.proof), ("--open", output.open)):
+        if wanted and output.out is None:
             raise InputError(f"{flag} needs the folder of --out; give that too")
-    if folder is not None:
-        check_folder(folder, names)
+    if output.out is not None:
+        check_folder(output.out, names)
 
 
-def answer(
-    review: Review, *, folder: Path | None, proof: bool = False, page: bool = False, as_json: bool, steps: Steps
-) -> None:
+def without_neighbours(search: Search) -> Search:
+    """The same without a look at neighbouring budgets, which can be moved only in a page; what is wrong stays so."""
+    return replace(search, neighbours=(0, 0)) if min(search.neighbours) >= 0 else search
+
+
+def answer(review: Review, output: Output, steps: Steps) -> None:
     """Print the answer, or selection.json, write the folder, and open its page where that is asked for."""
     from biselect.report.answer_files import selection_json
 
-    written = [] if folder is None else review.save(folder, proof=proof)
-    if proof and review.selection.proof is None:
+    written = [] if output.out is None else review.save(output.out, proof=output.proof)
+    if output.proof and review.selection.proof is None:
         steps.say("No proof.json: the answer is not proven.", style="yellow")
-    if as_json:
+    if output.json:
         sys.stdout.write(visible_json(selection_json(review.summary)))
     else:
         show(review.summary)
@@ -47,8 +53,8 @@ def answer(
         steps.say(review.selection.info["advice"], style="yellow")
     for path in written:
         steps.say(f"wrote {path}")
-    if page and folder is not None:
-        open_in_browser(folder / "report.html", steps)
+    if output.open and output.out is not None:
+        open_in_browser(output.out / "report.html", steps)
 
 
 def open_in_browser(path: Path, steps: Steps) -> None:

@@ -5,26 +5,23 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps, printable
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output, a_table, may_be
 from biselect.errors import InputError
+from biselect.options import Columns, Compute
 
 
 def check(
     folder: Annotated[Path, typer.Argument(help="A folder written with --out and --proof.")],
     table: Annotated[
         Path | None,
-        options.a_table(help="Of a large table: the pool, whose rows are weighed again, part by part."),
+        a_table(help="Of a large table: the pool, whose rows are weighed again, part by part."),
     ] = None,
-    part: Annotated[
-        int | None, options.may_be(min=0, help="Weigh only this part of the table again, counted from 0.")
-    ] = None,
-    id_column: Annotated[
-        str | None, options.may_be(metavar="NAME", help="The table's column of ids, where the answer names another.")
-    ] = None,
-    on: options.On = None,
-    memory: options.Memory = None,
-    quiet: options.Quiet = False,
+    part: Annotated[int | None, may_be(min=0, help="Weigh only this part of the table again, counted from 0.")] = None,
+    columns: Annotated[Columns, Only(id="The table's column of ids, where the answer names another.")] = Columns(),
+    compute: Compute = Compute(),
+    output: Annotated[Output, Only("quiet")] = Output(),
 ) -> None:
     """Check the proofs in FOLDER in exact arithmetic, with none of the solver's code, and that its files tell the same.
 
@@ -33,9 +30,9 @@ def check(
     """
     from biselect.reviews.answer_check import check_answer
 
-    if table is None and (part is not None or id_column is not None):
+    if table is None and (part is not None or columns.id is not None):
         raise InputError("--part and --id-column need a --table")
-    reading = {} if table is None else {"part": part, "id_column": id_column, "on": on, "memory": memory}
-    words, *more = check_answer(folder, table, **reading, progress=Steps(quiet).step)
+    progress = Steps(output.quiet).step
+    words, *more = check_answer(folder, table, part=part, id_column=columns.id, compute=compute, progress=progress)
     for line in (f"Checked: no choice scores higher ({words})", *more):
         typer.echo(printable(line))

@@ -18,9 +18,9 @@ def among(*names: str) -> Callable[[str], list[str]]:
 
 def solvers(incomplete: str) -> list[str]:
     """Names of solvers."""
-    import biselect
+    from biselect.solvers import solver_names
 
-    return among(*biselect.solver_names())(incomplete)
+    return among(*solver_names())(incomplete)
 
 
 def maps(incomplete: str) -> list[str]:

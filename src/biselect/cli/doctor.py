@@ -15,6 +15,8 @@ from typer.main import get_command
 from biselect._version import __version__
 from biselect.cli.console import out, printable
 from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output
 from biselect.errors import InputError
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
@@ -35,11 +37,11 @@ COMPLETIONS = {  # where `--install-completion` writes
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    output: Annotated[Output, Only(json="Print JSON instead of text.")] = Output(),
 ) -> None:
     """Report versions, optional parts, data, and whether a small problem is solved correctly."""
     facts = examine()
-    if as_json:
+    if output.json:
         typer.echo(json.dumps(facts, indent=2))
     else:
         _show(facts)

@@ -5,41 +5,35 @@ from typing import Annotated, Any
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps, figures, out, printable, show_json
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
+from biselect.options import Csv
 
 SHOWN = 60  # columns in a terminal; --json and --out have all
 
 
 def inspect(
     table: Annotated[Path, typer.Argument(help="The file to look at.")],
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na_values: options.NaValues = None,
-    date_format: options.DateFormat = None,
-    page: Annotated[Path | None, options.may_be("--out", help="A page (.html) to write.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    quiet: options.Quiet = False,
+    page: Annotated[Path | None, may_be("--out", help="A page (.html) to write.")] = None,
+    csv: Csv = Csv(),
+    output: Annotated[Output, Only("quiet", json="Print everything as JSON.")] = Output(),
 ) -> None:
     """Say how TABLE is written, what each of its columns is, and which `select` command makes a report of it."""
-    given = dict(locals())
     from biselect.core.files import write_file
     from biselect.data.readers.sources import Source
     from biselect.reviews import inspect as look
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"out={str(page)!r}: the page ends in .html")
-    steps = Steps(quiet)
-    names = ("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format")
+        raise InputError(f"--out {page}: the page ends in .html")
+    steps = Steps(output.quiet)
     with steps.step(f"Reading {Source.of(table).name}"):
-        found = look(table, **{name: given[name] for name in names if given[name] is not None})
+        found = look(table, csv=csv)
     if page is not None:
         write_file(page, found.to_html())
         steps.say(f"wrote {page}")
-    if as_json:
+    if output.json:
         show_json(found.to_dict())
     else:
         show(found.to_dict())

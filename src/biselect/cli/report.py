@@ -5,19 +5,19 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.answer import open_in_browser, show
 from biselect.cli.console import Steps, show_json
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A folder written with --out.")],
     out: Annotated[
-        Path | None, options.may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
+        Path | None, may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
     ] = None,
-    open_page: options.Open = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
+    output: Annotated[Output, Only("open", json="Print report.json instead of tables.")] = Output(),
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import tidy, write_file
@@ -31,11 +31,11 @@ def report(
     with refused_as(f"{source}: cannot be read as a report"):
         summary = read_json(source)
         page = render_html(summary)
-        if not as_json:
+        if not output.json:
             show(summary)
     place = out or folder / "report.html"
     write_file(place, page)
-    if as_json:
+    if output.json:
         show_json(summary)
-    if open_page:
+    if output.open:
         open_in_browser(place, Steps())

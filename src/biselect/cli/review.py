@@ -4,21 +4,45 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps, figures, out, printable, show_json, show_line
+from biselect.cli.from_options import Only
+from biselect.cli.help import FIRST
+from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
+from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
 
 if TYPE_CHECKING:
     from biselect.reviews import ReviewSession
 
 KEYS = {"1": "fine", "2": "not fine", "3": "unsure"}
 HINT = "1 fine, 2 not fine, 3 unsure; a note may follow. u undo, s skip, q stop"
+
+ROLES = ("time", "id", "label", "features", "exclude", "show", "types", "duplicates")  # of a session's columns
+OUT = "Folder for answers.csv, the pages and the proof."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn(Options, heading=Rounds.heading):
+    """What happens in this turn of a session."""
+
+    from_last: Annotated[
+        bool,
+        Flag("With a new export: take the last one, less what was not fine, as reference.", first=True),
+    ] = False
+    answers: Annotated[
+        Path | None,
+        Flag("Take the answers of this table: ids, a column 'answer' and, if there are any, 'note'.", value="TABLE"),
+    ] = None
+    who: Annotated[str, Flag("Who answers, as they want to be called.")] = ""
+    when: Annotated[str, Flag("When, in whatever words.")] = ""
+    next: Annotated[bool, Flag("Ask for the next round although rows are open.")] = False
+    replay: Annotated[bool, Flag("Choose every round again from the tables, and say whether it is the same.")] = False
 
 
 def review(
@@ -27,118 +51,67 @@ def review(
         Path | None,
         typer.Argument(metavar="[POOL]", help="Table to review, to begin with or as a new export; else go on."),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many rows to a round.")] = 20,
-    m: Annotated[
-        int | None, options.may_be("-m", min=1, help="How many columns to a kind of unusual; 4 if left out.")
-    ] = None,
-    reference: options.Reference = None,
-    from_last: Annotated[
-        bool,
-        typer.Option("--from-last", help="With a new export: take the last one, less what was not fine, as reference."),
-    ] = False,
-    time_column: options.TimeColumn = None,
-    date_format: options.DateFormat = None,
-    reference_until: Annotated[
-        str | None,
-        options.may_be(metavar="TIME|SHARE%", help="Split POOL in time: rows up to then are the reference."),
-    ] = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    show: options.Show = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na_values: options.NaValues = None,
-    duplicates: options.Duplicates = "error",
-    categories: options.Categories = None,
-    numbers: options.Numbers = None,
-    dates: options.Dates = None,
-    kinds: options.Kinds = None,
-    missing: Annotated[
-        str | None,
-        options.one_of("weigh", "median", "error", help="What to do with missing values; weigh if left out."),
-    ] = None,
-    seed: Annotated[int | None, options.may_be(min=0, help="Fixes every random draw; 0 if left out.")] = None,
-    answers: Annotated[
-        Path | None,
-        options.a_table(help="Take the answers of this table: ids, a column 'answer' and, if there are any, 'note'."),
-    ] = None,
-    who: Annotated[str, options.may_be(help="Who answers, as they want to be called.")] = "",
-    when: Annotated[str, options.may_be(help="When, in whatever words.")] = "",
-    more: Annotated[bool, typer.Option("--next", help="Ask for the next round although rows are open.")] = False,
-    check: Annotated[
-        bool, typer.Option("--replay", help="Choose every round again from the tables, and say whether it is the same.")
-    ] = False,
-    out: Annotated[Path | None, options.a_folder(help="Folder for answers.csv, the pages and the proof.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    quiet: options.Quiet = False,
+    reference: Reference = None,
+    k: Annotated[int, typer.Option("-k", min=1, rich_help_panel=FIRST, help="How many rows to a round.")] = 20,
+    rounds: Rounds = Rounds(),
+    split: Annotated[Split, Only("until")] = Split(),
+    columns: Annotated[Columns, Only(*ROLES)] = Columns(),
+    csv: Csv = Csv(),
+    turn: Turn = Turn(),
+    output: Annotated[Output, Only("quiet", out=OUT, json="Print everything as JSON.")] = Output(),
 ) -> None:
     """Review rows in rounds: what was answered decides which rows come next.
 
     In a terminal rows are answered one by one; elsewhere next.csv in FOLDER is to be filled in and given to --answers.
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
-    given = dict(locals())
     from biselect.core.files import private_files
+    from biselect.data.table import Table
+    from biselect.report.review_rounds import learnt
+    from biselect.reviews.new_export import go_on
     from biselect.reviews.rounds import export, offer_rows, rounds_summary, take_answers
 
+    steps = Steps(output.quiet)
+
+    def tell_drift(drift: Mapping[str, Any]) -> None:
+        style = "yellow" if drift["crossed"] else "dim"
+        steps.say(f"Against the reference in use. {drift['verdict']}", style=style)
+
     with private_files():
-        steps = Steps(quiet)
-        session = _opened(given, steps)
-        if answers is not None:
-            steps.say(f"took {take_answers(session, answers, who=who, when=when)} answers from {answers}")
-        if check:
+        session = go_on(
+            *(folder, Table(pool, columns, csv), reference),
+            from_last=turn.from_last,
+            split=split,
+            rounds=rounds,
+            tell_drift=tell_drift,
+            who=turn.who,
+            when=turn.when,
+            progress=steps.step,
+        )
+        if text := learnt(session.record.get("taught", {})):
+            steps.say(text)
+        if turn.answers is not None:
+            number = take_answers(session, turn.answers, who=turn.who, when=turn.when)
+            steps.say(f"took {number} answers from {turn.answers}")
+        if turn.replay:
             _replay(session, steps)
-        rows = _present(session, k, more, steps)
-        if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-            while rows and _by_hand(session, who, when):
+        rows = _present(session, k, turn.next, steps)
+        if not output.json and sys.stdin.isatty() and sys.stdout.isatty():
+            while rows and _by_hand(session, turn.who, turn.when):
                 rows = _present(session, k, False, steps)
         place = offer_rows(session)
         if session.open_rows:
             steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
         else:
             steps.say("All rows of the table were asked for.")
-        if out is not None:
-            for place in export(session, out, k=k, progress=steps.step):
+        if output.out is not None:
+            for place in export(session, output.out, k=k, progress=steps.step):
                 steps.say(f"wrote {place}")
         summary = rounds_summary(session.file)
-        if as_json:
+        if output.json:
             show_json(summary)
         else:
             _show(summary["tables"][session.choice])
-
-
-def _opened(given: dict[str, Any], steps: Steps) -> ReviewSession:
-    from biselect.report.review_rounds import learnt
-    from biselect.reviews.new_export import go_on
-
-    columns = (
-        *("time_column", "date_format", "id_column", "label_column", "features", "exclude", "show", "encoding"),
-        *("delimiter", "decimal", "thousands", "na_values", "categories", "numbers", "dates"),
-    )
-    roles = {name: given[name] for name in columns if given[name]}
-    if given["duplicates"] != "error":
-        roles["duplicates"] = given["duplicates"]
-
-    def tell_drift(drift: Mapping[str, Any]) -> None:
-        style = "yellow" if drift["crossed"] else "dim"
-        steps.say(f"Against the reference in use. {drift['verdict']}", style=style)
-
-    session = go_on(
-        given["folder"],
-        given["pool"],
-        options={"m": given["m"], "kinds": given["kinds"], "missing": given["missing"], "seed": given["seed"]},
-        tell_drift=tell_drift,
-        progress=steps.step,
-        **{name: given[name] for name in ("reference", "from_last", "reference_until", "who", "when")},
-        **roles,
-    )
-    if told := learnt(session.record.get("taught", {})):
-        steps.say(told)
-    return session
 
 
 def _replay(session: ReviewSession, steps: Steps) -> None:

@@ -1,25 +1,21 @@
 """`biselect solve`: any bipartite selection, from a problem file or a table of weights."""
 
-from biselect.cli import options
-from biselect.cli.answer import answer, check_place, this_command
+from typing import Annotated
+
+from biselect.cli.answer import answer, check_place, without_neighbours
 from biselect.cli.console import Steps
+from biselect.cli.from_options import Only
+from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
+from biselect.options import Columns, Search
 
 
 def solve(
-    problem: options.Problem,
-    k: options.KOfTable = None,
-    m: options.MOfTable = None,
-    id_column: options.RowNames = None,
-    exclude: options.Exclude = None,
-    solver: options.Solver = "auto",
-    time_limit: options.TimeLimit = None,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    open_page: options.Open = False,
-    proof: options.Proof = False,
-    neighbours: options.Neighbours = options.NEIGHBOURS,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    problem: Problem,
+    k: KOfTable = None,
+    m: MOfTable = None,
+    columns: Annotated[Columns, Only("exclude", id=ROW_NAMES)] = Columns(),
+    search: Search = Search(),
+    output: Output = Output(),
 ) -> None:
     """Choose k rows and m columns of PROBLEM so that the block between them weighs most.
 
@@ -27,23 +23,11 @@ def solve(
     `coupling_weight`, `sample_names`, `feature_names`. A table (.csv, .parquet, .arrow, .jsonl) holds weights only;
     then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
     """
-    from biselect.reviews import review_problem
+    from biselect.reviews.reviewing import review_problem
 
-    check_place(out, proof=proof, page=open_page)
-    if out is None and min(neighbours) >= 0:
-        neighbours = (0, 0)  # budgets can be moved only in a page
-    steps = Steps(quiet)
-    found = review_problem(
-        problem,
-        k=k,
-        m=m,
-        id_column=id_column,
-        exclude=exclude or (),
-        solver=solver,
-        time_limit=time_limit,
-        seed=seed,
-        neighbours=neighbours,
-        command=this_command(),
-        progress=steps.step,
-    )
-    answer(found, folder=out, proof=proof, page=open_page, as_json=as_json, steps=steps)
+    check_place(output)
+    steps = Steps(output.quiet)
+    if output.out is None:
+        search = without_neighbours(search)
+    best = review_problem(problem, k=k, m=m, columns=columns, search=search, progress=steps.step)
+    answer(best, output, steps)

@@ -1,36 +1,27 @@
 """`biselect summarise`: a reference without its rows, from tables and from earlier summaries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps, visible
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
+from biselect.options import Columns, Compute, Csv
 
 
 def summarise(
     tables: Annotated[list[Path], typer.Argument(help="Tables of one reference, or summaries (.npz) to merge.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, ending in .npz.")],
-    time_column: Annotated[
-        str | None, options.a_column(help="Column that dates the rows; not summed up itself.")
-    ] = None,
-    date_format: options.DateFormat = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na_values: options.NaValues = None,
-    label_column: options.LabelColumn = None,
-    id_column: options.IdColumn = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    on: options.On = None,
-    memory: options.Memory = None,
-    quiet: options.Quiet = False,
+    out: Annotated[Path, may_be("--out", metavar="FILE", help="The file to write, ending in .npz.")],
+    columns: Annotated[
+        Columns,
+        Only("label", "id", "features", "exclude", time="Column that dates the rows; not summed up itself."),
+    ] = Columns(),
+    csv: Csv = Csv(),
+    compute: Compute = Compute(),
+    output: Annotated[Output, Only("quiet")] = Output(),
 ) -> None:
     """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
 
@@ -38,27 +29,15 @@ def summarise(
     merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
     from biselect.calibrate import ReferenceSummary
+    from biselect.data.table import Table
     from biselect.engines.choose import bytes_of, engine_for
     from biselect.reviews.summaries import summed_up
 
     if out.suffix != ".npz":
-        raise InputError(f"out={str(out)!r}: the file of a summary ends in .npz")
-    steps = Steps(quiet)
-    roles = {
-        "time_column": time_column,
-        "date_format": date_format,
-        "label_column": label_column,
-        "id_column": id_column,
-        "features": features,
-        "exclude": exclude or (),
-        "encoding": encoding,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "thousands": thousands,
-        "na_values": na_values or (),
-    }
-    with engine_for(on, memory) as engine:
-        parts = [summed_up(path, engine, steps.step, bytes_of(memory), **roles) for path in tables]
+        raise InputError(f"--out {out}: the file of a summary ends in .npz")
+    steps = Steps(output.quiet)
+    with engine_for(compute.on, compute.memory) as engine:
+        parts = [summed_up(Table(path, columns, csv), engine, steps.step, bytes_of(compute.memory)) for path in tables]
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
     dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps
+from biselect.cli.from_options import Only
+from biselect.cli.options import Output, may_be
 from biselect.extensions import optional
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ def workbench(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="Folder of the tables and the session.", show_default=False)
     ] = Path("."),
-    port: Annotated[int, options.may_be(min=0, max=65535, help="Port to listen at; else any that is free.")] = 0,
-    upload_limit: Annotated[int, typer.Option(min=1, help="Largest file that is taken in, in MiB.")] = 2048,
-    open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
-    quiet: options.Quiet = False,
+    port: Annotated[int, may_be(min=0, max=65535, help="Port to listen at; else any that is free.")] = 0,
+    upload_limit: Annotated[
+        int, may_be(min=1, show_default=True, help="Largest file that is taken in, in MiB.")
+    ] = 2048,
+    open_page: Annotated[bool, may_be("--open/--no-open", show_default=True, help="Open the browser.")] = True,
+    output: Annotated[Output, Only("quiet")] = Output(),
 ) -> None:
     """Inspect, choose and review tables of FOLDER in the browser, round after round.
 
@@ -34,7 +37,7 @@ def workbench(
     or `biselect review FOLDER` goes on.
     """
     server = optional("biselect.app.server", "the workbench", "app")
-    steps = Steps(quiet)
+    steps = Steps(output.quiet)
 
     def invite(entrance: Entrance, apart: Path) -> None:
         import webbrowser

@@ -1,14 +1,14 @@
 """The excerpt of the Credit Card table that ships with the package; see excerpt/ATTRIBUTION.md."""
 
 from importlib.resources import as_file, files
-from typing import Any
 
 import pyarrow as pa
 
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.readers import read_table
+from biselect.options import Columns
 
-ROLES: dict[str, Any] = {"id_column": "transaction", "label_column": "Class", "time_column": "Time"}
+COLUMNS = Columns(id="transaction", label="Class", time="Time")
 
 
 def demo_tables() -> tuple[pa.Table, pa.Table]:
@@ -20,4 +20,4 @@ def demo_tables() -> tuple[pa.Table, pa.Table]:
 def demo_pool() -> Pool:
     """Both tables as calibration and selection take them."""
     pool, reference = demo_tables()
-    return from_two_tables(reference, pool, Roles(**ROLES))
+    return from_two_tables(reference, pool, Roles.of(COLUMNS))

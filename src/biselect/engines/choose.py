@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from biselect.engines.dask_cluster import DaskCluster, dask_client
 from biselect.errors import InputError
 from biselect.options import Compute, spell
 from biselect.partitions.any_source import MEMORY
@@ -27,6 +26,8 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
     if on is None or on == "threads":
         yield Threads(bytes_of(memory))
     else:
+        from biselect.engines.dask_cluster import DaskCluster, dask_client
+
         with dask_client(on) as client:
             yield DaskCluster(on, client)
 

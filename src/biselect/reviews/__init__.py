@@ -1,35 +1,5 @@
-"""The product: from tables to an answer with its reasons, warnings and report."""
+"""The product: from tables to an answer with its reasons, warnings and report. Names load on first use."""
 
-from biselect.reviews.drift_watch import monitor_drift
-from biselect.reviews.found_so_far import RoundFound
-from biselect.reviews.inspection import Inspection, inspect
-from biselect.reviews.kinds import Kind, Kinds, find_kinds
-from biselect.reviews.named_rules import NamedRules
-from biselect.reviews.policy import Reviewed
-from biselect.reviews.result import Review
-from biselect.reviews.reviewing import review, review_problem
-from biselect.reviews.session import Replay, ReviewSession
-from biselect.reviews.session_file import AskedRow, GivenAnswer, Round, Standing
-from biselect.reviews.warnings import Finding
+import lazy_loader
 
-__all__ = [
-    "AskedRow",
-    "Finding",
-    "GivenAnswer",
-    "Inspection",
-    "Kind",
-    "Kinds",
-    "NamedRules",
-    "Replay",
-    "Review",
-    "ReviewSession",
-    "Reviewed",
-    "Round",
-    "RoundFound",
-    "Standing",
-    "find_kinds",
-    "inspect",
-    "monitor_drift",
-    "review",
-    "review_problem",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,6 +17,8 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
+from biselect.options import Compute
+from biselect.progress import Steps
 from biselect.report.answer_files import told_files
 from biselect.report.words import words_of
 from biselect.reviews.evidence import CalibratedPool
@@ -33,13 +35,24 @@ OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "val
 OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference
 
 
-def check_answer(folder: str | Path, table: Any = None, **options: Any) -> list[str]:
+def check_answer(
+    folder: str | Path,
+    table: Any = None,
+    *,
+    part: int | None = None,
+    id_column: str | None = None,
+    compute: Compute = Compute(),
+    progress: Steps | bool | None = None,
+) -> list[str]:
     """Check an answer, and what it says of the table that it was found in.
 
     Args:
         folder: written with a proof, for instance by `Review.save`.
         table: the pool of a table that is not held, as it was given to `biselect.review`; None to leave it out.
-        **options: how it is read: see `biselect.reviews.large.checking.weigh_again`.
+        part: which of its parts to weigh again, from 0; None for all.
+        id_column: the table's column of ids; None for the one that the calibration names.
+        compute: where it is read.
+        progress: as for `biselect.review`.
 
     Returns:
         In words: what was checked, which question is answered, and what was not checked.
@@ -64,7 +77,10 @@ def check_answer(folder: str | Path, table: Any = None, **options: Any) -> list[
             words = f"{proven} of {len(kinds)} kinds proven, each given the kinds before it; {words}"
             screens += of_kinds
         if table is not None:
-            pool, weighed = weigh_again(folder, kept, screens, proof.get("screen"), table, **options)
+            kept_as = (folder, kept, screens, proof.get("screen"))
+            pool, weighed = weigh_again(
+                *kept_as, table, part=part, id_column=id_column, compute=compute, progress=progress
+            )
             words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighed}"
             if kinds is not None and kinds.sides is not None:
                 refuse_other(KINDS, sides_of(pool.calibrator, pool.weighed).tolist(), kinds.sides.tolist(), at="sides")

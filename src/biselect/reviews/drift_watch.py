@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,71 +12,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect._version import __version__
-from biselect.calibrate import Calibrator, ReferenceSummary, WeightMap
+from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import map_name
 from biselect.core import Selection
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times, windows_in_time
-from biselect.data.table import as_table
+from biselect.data.table import as_described, as_table
 from biselect.data.tables import numeric, require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import InputError
+from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
 from biselect.partitions.parts import Partitions, rows_between
 from biselect.partitions.passes import Engine
 from biselect.partitions.spool import Spool
 from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT
-from biselect.reviews.inputs import (
-    call_in_words,
-    features_in,
-    form_from,
-    paths_of,
-    provenance,
-    roles_from,
-    with_roles,
-)
+from biselect.reviews.inputs import call_in_words, features_in, form_of, paths_of, provenance, tables_of, with_roles
 from biselect.reviews.large.summing import SummedTable, sum_up
-from biselect.reviews.summaries import Opened, columns_only, opened
+from biselect.reviews.summaries import SUMMED, Opened, columns_only, opened
 from biselect.solvers import solve
 
 POOL_ROWS = 200
+MAP = "reach"
 NEWER, OLDER = "the newer reference", "the older reference"
 
 
-def monitor_drift(
+def monitor(
     table: Any,
     older: Any = None,
     *,
     k: int | None = None,
     m: int | None = None,
-    window: int | None = None,
-    step: int | None = None,
-    false_alarms: float = 0.05,
-    min_effect: float = 0.0,
     pool: Any = None,
-    pool_rows: int | None = None,
-    fail_on_change: bool = False,
-    time_column: str | None = None,
-    date_format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    na_values: Sequence[str] = (),
-    label_column: str | None = None,
-    id_column: str | None = None,
-    features: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
-    map: str | WeightMap = "reach",
-    cap: float | None = None,
-    solver: str = "auto",
-    seed: int = 0,
-    on: str | None = None,
-    memory: int | str | None = None,
+    watch: Watch = Watch(),
+    weighing: Weighing = Weighing(),
+    search: Search = Search(),
+    compute: Compute = Compute(),
     title: str | None = None,
-    command: str | None = None,
     progress: Steps | bool | None = None,
 ) -> dict[str, Any]:
     """Which columns have changed beyond chance, by how much, and with k and m what a new reference replaces.
@@ -94,67 +68,52 @@ def monitor_drift(
         older: the older reference, the one in use: likewise; None with `window`.
         k: how many rows a selection takes; with `m`, it also says which rows and columns the newer reference replaces.
         m: how many columns.
-        window: compare windows of this many rows of `table` with its newest.
-        step: rows from one window to the next; a whole window if left out.
-        false_alarms: how often a run may alarm although nothing has changed.
-        min_effect: changes with a smaller effect are told but do not alarm.
-        pool: rows to choose from; otherwise `pool_rows` are drawn from the newest.
-        pool_rows: how many; 200, but at most half of the newest, if left out.
-        fail_on_change: whether a changed selection counts as an alarm too; chance alone can change it.
-        time_column: orders the rows; never tested.
-        date_format: how dates are written; None to find it out.
-        encoding: of a CSV file, see `biselect.review`, and so the next four.
-        delimiter: between its values.
-        decimal: before decimals.
-        thousands: between thousands.
-        na_values: what means missing.
-        label_column: never tested.
-        id_column: never tested.
-        features: columns to use; None for all without a role.
-        exclude: columns to leave out.
-        map: how extremeness becomes a weight, as for `biselect.review`.
-        cap: the largest weight; None for the map's own.
-        solver: one of `biselect.solver_names()`.
-        seed: fixes every draw.
-        on: where a table that is too large to be held is summed up, as for `biselect.review`.
-        memory: how much of it this process may use for that, such as `2 GiB`, which it is unless given.
+        pool: rows to choose from; otherwise some are drawn from the newest.
+        watch: windows, and when to alarm.
+        weighing: its map and its cap, under which rows are chosen.
+        search: its solver and its seed.
+        compute: where a table that is too large to be held is summed up.
         title: the heading of the page.
-        command: how a reader gets this again; the call itself unless given.
         progress: as for `biselect.review`.
     """
-    given = dict(locals())
     stage = steps_of(progress)
-    _refuse_unclear(given)
-    calibrator = partial(Calibrator, map, cap=cap, missing="median", seed=seed)
+    _refuse_unclear(older, k, m, pool, watch)
+    refuse_others(weighing, "map", "cap")
+    refuse_others(search, "solver", "seed")
+    described, past_source = tables_of(table, older)
+    candidate_source, window, time = as_described(pool).source, watch.window, described.columns.time
+    refuse_others(described.columns, *SUMMED)
+    map = weighing.map or MAP
+    calibrator = partial(Calibrator, map, cap=weighing.cap, missing="median", seed=search.seed)
     calibrator()  # refuses a map that there is not
-    sources = [source for source in (table, older, pool) if source is not None]
+    sources = [source for source in (described.source, past_source, candidate_source) if source is not None]
     files = [path.name for path in paths_of(sources)]
-    form = with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
-    with Spool() as spool, engine_for(on, memory) as engine:
+    date_format, memory = described.csv.date_format, bytes_of(compute.memory)
+    form = with_roles(form_of(described.csv), Roles(time_column=time, date_format=date_format))
+    newer_name, pool_name = _called(described.source, NEWER), _called(candidate_source, "the pool")
+    with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
         with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-            newest: Opened = opened(table, form, bytes_of(memory), spool)
+            newest: Opened = opened(described.source, form, memory, spool)
             latest, times = newest, None
             if isinstance(newest, pa.Table):
-                newest, times = _in_time(newest, _called(table, NEWER), time_column, date_format)
+                newest, times = _in_time(newest, newer_name, time, date_format)
             elif window is not None:
-                _refuse_windows(newest, _called(table, NEWER), time_column)
-            columns = features_in(columns_only(newest), roles_from(given))
-            past = (
-                None
-                if older is None
-                else _with_columns(opened(older, form, bytes_of(memory), spool), columns, _called(older, OLDER))
-            )
-            candidates = None if pool is None else as_table(pool, form)
+                _refuse_windows(newest, newer_name, time)
+            columns = features_in(columns_only(newest), Roles.of(described.columns, described.csv))
+            past = None
+            if past_source is not None:
+                past = _with_columns(opened(past_source, form, memory, spool), columns, _called(past_source, OLDER))
+            candidates = None if candidate_source is None else as_table(candidate_source, form)
             if candidates is not None:
-                require_columns(candidates, columns, _called(pool, "the pool"))
+                require_columns(candidates, columns, pool_name)
         rest, names = newest, None
         if k is not None and candidates is None and isinstance(newest, pa.Table):
-            candidates, names, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
+            candidates, names, rest, times_of_rest = _draw(newest, times, watch, search.seed)
             if window is not None:  # the same windows are tested and chosen under
                 newest, times = rest, times_of_rest
         summed = partial(_summed, columns=columns, engine=engine, step=stage)
         if window is not None:
-            *spans, last = windows_in_time(_rows_of(newest), window, step)
+            *spans, last = windows_in_time(_rows_of(newest), window, watch.step)
             references = [*(_between(newest, span) for span in spans), _between(newest, last)]
             *earlier, now = [summed(reference) for reference in references]
         else:
@@ -166,11 +125,11 @@ def monitor_drift(
     replaced: list[dict[str, Any] | None] = [None] * len(spans)
     if k is not None and m is not None:
         if candidates is None:
-            candidates = now.draw(pool_rows, seed)
-        if id_column is not None and id_column in candidates.column_names:
-            names = [str(entry) for entry in candidates[id_column].to_pylist()]
+            candidates = now.draw(watch.pool_rows, search.seed)
+        if described.columns.id in candidates.column_names:
+            names = [str(entry) for entry in candidates[described.columns.id].to_pylist()]
         numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
-        rows = numeric(candidates, numbers, _called(pool, "the pool"))
+        rows = numeric(candidates, numbers, pool_name)
         apart = all(isinstance(reference, pa.Table) for reference in references)
         with stage(f"Choosing {k} rows and {m} columns under each reference"):
             selections = []
@@ -186,7 +145,7 @@ def monitor_drift(
                     sample_names=names,
                     features=fitted.varying,
                 )
-                selections.append(solve(problem, solver, seed=seed, progress=False))
+                selections.append(solve(problem, search.solver, seed=search.seed, progress=False))
         replaced = [_replaced(older_choice, selections[-1]) for older_choice in selections[:-1]]
     return _summarise(
         spans,
@@ -196,7 +155,7 @@ def monitor_drift(
         when=_labels(times, spans) if window is not None else None,
         asked={
             "map": map_name(map),
-            **{name: given[name] for name in ("false_alarms", "min_effect", "fail_on_change")},
+            **{name: getattr(watch, name) for name in ("false_alarms", "min_effect", "fail_on_change")},
         },
         untested={name: why for part in (*earlier, now) for name, why in part.summary.left_out.items()},
         remarks=_remarks(earlier, now, drawn=k is not None and pool is None),
@@ -204,8 +163,12 @@ def monitor_drift(
         rows=[part.summary.rows for part in (*earlier, now)],
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(
-            command or call_in_words(monitor_drift, given),
-            seed,
+            call_in_words(
+                monitor,
+                **{"table": described, "older": past_source, "k": k, "m": m, "pool": candidate_source, "watch": watch},
+                **{"weighing": weighing, "search": search, "compute": compute},
+            ),
+            search.seed,
             sources,
             read_as([held for held in (latest, past, candidates) if isinstance(held, pa.Table)]),
         ),
@@ -229,25 +192,28 @@ class _Side:
     def draw(self, rows: int | None, seed: int) -> pa.Table:
         """A pool for rows that were not given."""
         if self.parts is None:
-            raise InputError("the newer reference is a summary, without rows to draw a pool from; give one with pool=")
+            why = "the newer reference is a summary, without rows to draw a pool from"
+            raise InputError(f"{why}; give one with {spell(pool=ANY)}")
         return self.parts.draw(POOL_ROWS if rows is None else rows, seed)
 
 
-def _refuse_unclear(given: Mapping[str, Any]) -> None:
-    if (given["older"] is None) == (given["window"] is None):
-        raise InputError("give either older=, or window= to compare windows of the table")
-    if given["step"] is not None and given["window"] is None:
-        raise InputError("step= goes with window=")
-    if (given["k"] is None) != (given["m"] is None):
-        raise InputError("give both k= and m= to choose rows and columns, or neither")
-    for name in ("pool", "pool_rows"):
-        if given["k"] is None and given[name] is not None:
-            raise InputError(f"{name}= is chosen from under k= and m=; give both")
-    if given["k"] is None and given["fail_on_change"]:
-        raise InputError("fail_on_change= needs a selection: give k= and m=")
+def _refuse_unclear(older: Any, k: int | None, m: int | None, pool: Any, watch: Watch) -> None:
+    window, budgets = spell(Watch(window=ANY)), f"{spell(k=ANY)} and {spell(m=ANY)}"
+    if (older is None) == (watch.window is None):
+        raise InputError(f"give either {spell(older=ANY)}, or {window} to compare windows of the table")
+    if watch.step is not None and watch.window is None:
+        raise InputError(f"{spell(Watch(step=ANY))} goes with {window}")
+    if (k is None) != (m is None):
+        raise InputError(f"give both {budgets} to choose rows and columns, or neither")
+    for option, value in ((spell(pool=ANY), pool), (spell(Watch(pool_rows=ANY)), watch.pool_rows)):
+        if k is None and value is not None:
+            raise InputError(f"{option} is chosen from under {budgets}; give both")
+    if k is None and watch.fail_on_change:
+        raise InputError(f"{spell(Watch(fail_on_change=True))} needs a selection: give {budgets}")
     for name in ("false_alarms", "min_effect"):
-        if not 0 <= given[name] < 1:
-            raise InputError(f"{name}= must be a share from 0 to below 1, got {given[name]:g}")
+        if not 0 <= getattr(watch, name) < 1:
+            share = spell(replace(Watch(), **{name: ANY}))
+            raise InputError(f"{share} must be a share from 0 to below 1, got {getattr(watch, name):g}")
 
 
 def _called(source: Any, otherwise: str) -> str:
@@ -257,11 +223,12 @@ def _called(source: Any, otherwise: str) -> str:
 def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_column: str | None) -> None:
     """Refuse windows that could not be found without the rows at hand."""
     if isinstance(table, ReferenceSummary):
-        raise InputError(f"{where} is a summary, which has no rows to make windows of; give older= instead of window=")
+        way = f"give {spell(older=ANY)} instead of {spell(Watch(window=ANY))}"
+        raise InputError(f"{where} is a summary, which has no rows to make windows of; {way}")
     if time_column is not None:
         raise InputError(
             f"{where} is too large to be put in the order of {time_column!r}; where its rows are in order already, "
-            "leave out time_column= and exclude that column"
+            f"leave out {spell(Columns(time=time_column))} and exclude that column"
         )
 
 
@@ -354,12 +321,12 @@ def _in_time(
 
 
 def _draw(
-    table: pa.Table, times: list[Any] | None, window: int | None, rows: int | None, seed: int
+    table: pa.Table, times: list[Any] | None, watch: Watch, seed: int
 ) -> tuple[pa.Table, list[str], pa.Table, list[Any] | None]:
     """A pool from the newest rows and where they stand, and the table and its times without them."""
-    start = 0 if window is None else max(0, len(table) - window)
+    start = 0 if watch.window is None else max(0, len(table) - watch.window)
     newest = len(table) - start
-    rows = min(POOL_ROWS, newest // 2) if rows is None else rows
+    rows = min(POOL_ROWS, newest // 2) if watch.pool_rows is None else watch.pool_rows
     if not 0 < rows < newest:
         raise InputError(f"cannot draw a pool of {rows} rows from a table of {newest}")
     drawn = np.random.default_rng(seed).permutation(newest) < rows

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import rows_of
+from biselect.calibrate.maps import GaussianMap
 from biselect.errors import InputError
 
 LEVEL = 0.1
@@ -50,7 +51,7 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = LEVEL) -> NDArray[np.
 
 def sum_of_weights(reference: Any) -> Scores:
     """All gaussian weights of a row added up: a score that no look at the pool went into."""
-    calibrator = Calibrator(map="gaussian", cap=1e6).fit(reference)
+    calibrator = Calibrator(GaussianMap, cap=1e6).fit(reference)
     return lambda rows: calibrator.weights(rows).sum(axis=1)
 
 

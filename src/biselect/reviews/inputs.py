@@ -248,6 +248,8 @@ def call_in_words(function: Callable[..., Any], **arguments: Any) -> str:
         value = arguments.get(name, parameter.default)
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
             written += [] if value is None else [_table_in_words(name, value)]
+        elif name == "pool":
+            written += [] if value is None else [f"pool={_table_in_words(name, value)}"]
         elif isinstance(value, Options):
             written += [] if value == parameter.default else [in_python(value)]
         elif value is not parameter.default and value != parameter.default:

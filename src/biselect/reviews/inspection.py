@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from biselect._version import __version__
 from biselect.calibrate.dates import DATE_PARTS
-from biselect.data.column_roles import Column, Columns, roles_in
+from biselect.data.column_roles import Column, roles_in
+from biselect.data.column_roles import Columns as ColumnRoles
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import Reading, reading_of
 from biselect.data.readers.sources import Source
 from biselect.data.readers.written_dates import in_words
 from biselect.data.table import as_table
 from biselect.errors import InputError
+from biselect.options import Columns, Csv, Split, non_defaults, spell, words_of
 from biselect.report.render import render_page
-from biselect.reviews.inputs import form_from, paths_of, with_roles
+from biselect.reviews.inputs import form_of, paths_of, with_roles
 
 FORMAT = "biselect-inspection-1"
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
@@ -41,7 +43,7 @@ class Inspection:
 
     source: str | None
     rows: int
-    found: Columns
+    found: ColumnRoles
     reading: Reading | None = None
 
     @property
@@ -70,39 +72,49 @@ class Inspection:
         return told
 
     @property
-    def remarks(self) -> list[str]:
-        """What a person should know or decide."""
-        found, said = self.found, []
+    def notes(self) -> list[tuple[str, str]]:
+        """What a person should know, and what to type to have it otherwise; one of both may be empty."""
+        found, notes = self.found, list[tuple[str, str]]()
         if many := found.repeated_ids:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
             if self._copies:
-                said.append(f"{rows} an earlier one in every column, with its id: the command keeps the first of each.")
+                text = f"{rows} an earlier one in every column, with its id: the command keeps the first of each."
+                notes.append((text, ""))
             else:
-                said.append(
+                text = (
                     f"{rows} an id of {found.id_column!r} with other values: all are kept, named by position and shown "
-                    "with their id. One of each: id_column= and duplicates='last'."
+                    "with their id."
                 )
+                notes.append((text, f"One of each: {spell(Columns(id=found.id_column, duplicates='last'))}."))
         elif many := found.repeated_rows or 0:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
-            said.append(f"{rows} an earlier one in every column.")
+            notes.append((f"{rows} an earlier one in every column.", ""))
         if found.label_column is not None:
-            said.append(f"{found.positive!r} in {found.label_column!r} is taken for a known positive.")
+            notes.append((f"{found.positive!r} in {found.label_column!r} is taken for a known positive.", ""))
         if codes := found.named("code"):
-            said.append(f"Codes, taken as categories and not as quantities: {', '.join(map(repr, codes))}.")
+            names = ", ".join(map(repr, codes))
+            notes.append((f"Codes, taken as categories and not as quantities: {names}.", ""))
         for column in self.columns:
             if column.role == "unclear" or (column.remark and column.role in ("time", "date", "number", "category")):
-                said.append(f"{column.name!r}: {column.remark}.")
+                text = f"{column.name!r}: {column.remark}."
+                doubtful = self.reading is not None and column.name in self.reading.doubts
+                notes.append(("", text) if doubtful else (text, ""))
         if found.time_column is not None and any(":" in one for one in self._named(found.time_column).examples):
-            said.append(
-                f"{found.time_column!r} orders the rows. To let its hour and weekday take part: "
-                f"dates=['{found.time_column}:hour,weekday']."
-            )
+            parts = spell(Columns(types={found.time_column: "date:hour,weekday"}))
+            advice = f"To let its hour and weekday take part: {parts}."
+            notes.append((f"{found.time_column!r} orders the rows.", advice))
         if found.time_column is None:
-            said.append(
+            advice = (
                 "There is no column of times to split the table at: put the file of normal rows in the place of "
                 f"{REFERENCE}."
             )
-        return said
+            notes.append(("", advice))
+        return notes
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person should know or decide."""
+        return [" ".join(filter(None, note)) for note in self.notes]
 
     @property
     def _copies(self) -> bool:
@@ -110,32 +122,40 @@ class Inspection:
         return self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What `biselect.review` takes to make a report of the table: `review(table, **found.options)`.
+    def options(self) -> ReviewOptions:
+        """What `biselect.review` takes to make a report of the table.
 
-        Without a column of times a `reference` is needed beside them.
+        Without a column of times a reference is needed beside them.
         """
         found = self.found
         marks, out = self._odd_words()
         texts = found.named("free text")
-        given: dict[str, Any] = {}
-        if found.time_column is not None:
-            given |= {"time_column": found.time_column, "reference_until": f"{REFERENCE_SHARE}%"}
-            doubtful = self.reading is not None and found.time_column in self.reading.doubts
-            given["date_format"] = self._named(found.time_column).date_form if doubtful else None
-        if found.id_column is not None and (self._copies or not found.repeated_ids):
-            given |= {"id_column": found.id_column, "duplicates": "first" if found.repeated_ids else None}
-        elif found.id_column is not None:
+        doubtful = self.reading is not None and found.time_column in self.reading.doubts
+        unique = found.id_column is not None and (self._copies or not found.repeated_ids)
+        if found.id_column is not None and not unique:
             texts.insert(0, found.id_column)
-        if found.label_column is not None:
-            clear = found.positive_is_clear and not self._named(found.label_column).missing
-            given["label_column"] = found.label_column if clear else f"{found.label_column}={found.positive}"
-        given["na_values"] = marks
-        given["categories"] = [name for name in found.named("code") if name not in out]
-        given["show"] = texts[:MOST_SHOWN]
-        given["exclude"] = [*texts[MOST_SHOWN:], *found.named("empty"), *out]
-        given["k"], given["m"] = self._budgets(out)
-        return {name: value for name, value in given.items() if value}
+        label = found.label_column
+        if label is not None and not (found.positive_is_clear and not self._named(label).missing):
+            label = f"{label}={found.positive}"
+        k, m = self._budgets(out)
+        return ReviewOptions(
+            columns=Columns(
+                time=found.time_column,
+                id=found.id_column if unique else None,
+                label=label,
+                exclude=[*texts[MOST_SHOWN:], *found.named("empty"), *out],
+                show=texts[:MOST_SHOWN],
+                types={name: "category" for name in found.named("code") if name not in out},
+                duplicates="first" if unique and found.repeated_ids else "error",
+            ),
+            csv=Csv(
+                na_values=marks,
+                date_format=self._named(str(found.time_column)).date_form if doubtful else None,
+            ),
+            split=Split(until=None if found.time_column is None else f"{REFERENCE_SHARE}%"),
+            k=k,
+            m=m,
+        )
 
     def _named(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -146,16 +166,10 @@ class Inspection:
         It runs as it stands where a column of times says which rows are the reference; otherwise the name of a file of
         normal rows has to be put in.
         """
-        path = self.source or "TABLE.csv"
-        parts = ["biselect", "select", f"./{path}" if path.startswith("-") else path]
-        options = self.options
-        if self.found.time_column is None:
-            options = {"reference": REFERENCE, **options}
-        for name, value in {**options, "out": "report"}.items():
-            flag = f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-")
-            for one in _together(value) if isinstance(value, list) else [str(value)]:
-                parts += [flag, one]
-        return shlex.join(parts)
+        path, options = self.source or "TABLE.csv", self.options
+        reference = ["--reference", REFERENCE] if self.found.time_column is None else []
+        words = words_of(options.columns, options.csv, options.split, k=options.k, m=options.m, out="report")
+        return shlex.join(["biselect", "select", f"./{path}" if path.startswith("-") else path, *reference, *words])
 
     def _odd_words(self) -> tuple[list[str], list[str]]:
         """Words that may mean missing in columns of numbers, and columns with too much else to be of use."""
@@ -193,7 +207,7 @@ class Inspection:
             "repeated_ids": self.found.repeated_ids,
             "repeated_rows": self.found.repeated_rows,
             "remarks": self.remarks,
-            "options": self.options,
+            "options": self.options.to_dict(),
             "command": self.command(),
         }
 
@@ -213,38 +227,49 @@ class Inspection:
         return f"<table>{head}{lines}</table><pre>{escape(self.command())}</pre>"
 
 
-def inspect(table: Any, **form: Any) -> Inspection:
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """What `biselect.review` takes to make a report of a table.
+
+    Attributes:
+        columns: for `biselect.table`.
+        csv: likewise.
+        split: where to split the table in time.
+        k: how many rows to choose.
+        m: how many columns.
+    """
+
+    columns: Columns
+    csv: Csv
+    split: Split
+    k: int
+    m: int | str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is not as usual, as plain data."""
+        objects = {one.parameter: non_defaults(one) for one in (self.columns, self.csv, self.split)}
+        return {**objects, "k": self.k, "m": self.m}
+
+
+def inspect(table: Any, *, csv: Csv = Csv()) -> Inspection:
     """How a file is written, what each column is, and the command that makes a report of it.
 
     Args:
         table: a path, or a frame of any library.
-        form: what is known of a CSV already: `encoding`, `delimiter`, `decimal`, `thousands`, `na_values` and
-            `date_format`, as for `biselect.review`.
+        csv: what is known already of a CSV.
 
     >>> import pyarrow as pa
     >>> found = inspect(pa.table({"id": ["a", "b", "c"], "amount": [1.0, 2.5, 9.0]}))
     >>> [(column.name, column.role) for column in found.columns]
     [('id', 'id'), ('amount', 'number')]
     """
-    if unknown := [name for name in form if name not in (*FORM_OPTIONS,)]:
-        raise InputError(f"{unknown[0]}= is not known here; there are {', '.join(f'{name}=' for name in FORM_OPTIONS)}")
-    given = with_roles(form_from(form), Roles(date_format=form.get("date_format")))
-    read = as_table(table, given)
+    read = as_table(table, with_roles(form_of(csv), Roles(date_format=csv.date_format)))
     return Inspection(
         source=next(map(str, paths_of([table])), None),
         rows=read.num_rows,
         found=roles_in(read),
         reading=reading_of(read),
     )
-
-
-FORM_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format")
-
-
-def _together(names: Sequence[str]) -> list[str]:
-    """Names as one value where commas can part them, and each for itself where they hold one."""
-    plain = [name for name in names if "," not in name and name == name.strip() and name]
-    return [",".join(plain)] * bool(plain) + [name for name in names if name not in plain]
 
 
 ROLES = ("number", "category", "id", "time", "label", "show", "leave out")  # that a person can give a column
@@ -258,17 +283,16 @@ def parts_of(column: Column) -> tuple[str, ...]:
     return DATE_PARTS if any(":" in one for one in column.examples) else ("weekday", "gap")
 
 
-def role_of(column: Column, options: Mapping[str, Any]) -> str:
+def role_of(column: Column, options: ReviewOptions) -> str:
     """Which of ROLES a column has by the options that an inspection gives."""
-    named = {"id_column": "id", "time_column": "time"}
-    for option, role in named.items():
-        if options.get(option) == column.name:
-            return role
-    if str(options.get("label_column", "")).partition("=")[0] == column.name:
+    columns, name = options.columns, column.name
+    if name in (columns.id, columns.time):
+        return "id" if name == columns.id else "time"
+    if str(columns.label or "").partition("=")[0] == name:
         return "label"
-    if column.name in options.get("show", ()):
+    if name in columns.show:
         return "show"
-    if column.name in options.get("exclude", ()) or column.role in ("date", "empty"):
+    if name in columns.exclude or column.role in ("date", "empty"):
         return "leave out"
     if column.role == "constant":  # here; it may vary in what the table is compared with
         return "number" if all(map(_is_written_number, column.examples)) else "category"
@@ -284,7 +308,7 @@ def _is_written_number(text: str) -> bool:
 
 def options_with(
     found: Inspection, roles: Mapping[str, str], parts: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
+) -> ReviewOptions:
     """The options of an inspection, with other roles for some columns.
 
     Args:
@@ -294,43 +318,48 @@ def options_with(
 
     >>> import pyarrow as pa
     >>> found = inspect(pa.table({"id": ["a", "b", "c"], "amount": [1.0, 2.5, 9.0], "shop": [7, 8, 7]}))
-    >>> options_with(found, {"shop": "category", "amount": "leave out"})
-    {'id_column': 'id', 'k': 1, 'm': 1, 'exclude': ['amount'], 'categories': ['shop']}
+    >>> options_with(found, {"shop": "category", "amount": "leave out"}).to_dict()["columns"]
+    {'id': 'id', 'exclude': ['amount'], 'types': {'shop': 'category'}}
     """
     columns = {column.name: column for column in found.columns}
     if unknown := [name for name in roles if name not in columns]:
         raise InputError(f"there is no column {unknown[0]!r}")
     if wrong := [role for role in roles.values() if role not in ROLES]:
         raise InputError(f"a column is one of {', '.join(ROLES)}; got {wrong[0]!r}")
-    guessed = found.options
-    all_roles = {name: role_of(column, guessed) for name, column in columns.items()} | dict(roles)
-    given = {name: value for name, value in guessed.items() if name in ("k", "m", "na_values", "duplicates")}
-    for role, option in (("id", "id_column"), ("time", "time_column"), ("label", "label_column")):
-        named = [name for name, one in all_roles.items() if one == role]
-        if len(named) > 1:
-            raise InputError(f"only one column can be the {role}; got {' and '.join(map(repr, named))}")
-        if named:
-            same = str(guessed.get(option, "")).partition("=")[0] == named[0]
-            given[option] = guessed[option] if same else named[0]
-    if given.get("time_column") == guessed.get("time_column") and "date_format" in guessed:
-        given["date_format"] = guessed["date_format"]
-    if "id_column" not in given:
-        given.pop("duplicates", None)
+    guess = found.options
+    all_roles = {name: role_of(column, guess) for name, column in columns.items()} | dict(roles)
+    single: dict[str, str | None] = {}
+    for role in ("id", "time", "label"):
+        names = [name for name, one in all_roles.items() if one == role]
+        if len(names) > 1:
+            raise InputError(f"only one column can be the {role}; got {' and '.join(map(repr, names))}")
+        before = str(getattr(guess.columns, role) or "")
+        single[role] = None if not names else before if before.partition("=")[0] == names[0] else names[0]
     used = {name: wanted for name, wanted in (parts or {}).items() if wanted}
     for name, wanted in used.items():
         if name not in columns or not {*wanted} <= {*parts_of(columns[name])}:
             raise InputError(f"column {name!r} has no {' and '.join(wanted)} that could take part")
-    for role, option in (("show", "show"), ("leave out", "exclude")):
-        given[option] = [name for name, one in all_roles.items() if one == role and name not in used]
-    given["exclude"] = [name for name in given["exclude"] if columns[name].role != "date"]  # no part was asked for
-    given["dates"] = [f"{name}:{','.join(wanted)}" for name, wanted in used.items()]
-    plain = ("category", "flag", "constant", "free text")
-    given["categories"] = [
-        name
-        for name, one in all_roles.items()
-        if one == "category" and (columns[name].role not in plain or columns[name].role == "free text")
-    ]
-    given["numbers"] = [name for name, one in all_roles.items() if one == "number" and columns[name].role == "code"]
-    order = ("id_column", "time_column", "label_column")
-    first = {name: given[name] for name in order if name in given}
-    return {name: value for name, value in {**first, **given}.items() if value}
+    types = {name: f"date:{','.join(wanted)}" for name, wanted in used.items()}
+    for name, role in all_roles.items():
+        held = columns[name].role
+        if role == "category" and held not in ("category", "flag", "constant"):
+            types[name] = "category"
+        if role == "number" and held == "code":
+            types[name] = "number"
+    return ReviewOptions(
+        columns=Columns(
+            **single,
+            exclude=[
+                name
+                for name, role in all_roles.items()
+                if role == "leave out" and name not in used and columns[name].role != "date"  # no part was asked for
+            ],
+            show=[name for name, role in all_roles.items() if role == "show" and name not in used],
+            types=types,
+            duplicates="error" if single["id"] is None else guess.columns.duplicates,
+        ),
+        csv=guess.csv if single["time"] == guess.columns.time else replace(guess.csv, date_format=None),
+        split=guess.split if single["time"] == guess.columns.time else Split(),
+        k=guess.k,
+        m=guess.m,
+    )

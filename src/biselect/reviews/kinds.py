@@ -202,7 +202,7 @@ def find_kinds(
         problem: rows × columns with budgets and rules.
         sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
         kinds: how many at most.
-        solver: one of `biselect.solver_names()`.
+        solver: one of `biselect.solvers.solver_names()`.
         seed: fixes every draw.
         time_limit: seconds for each kind.
         null_scores: best scores of equally large draws from the reference, from `null_scores`.

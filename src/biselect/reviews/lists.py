@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.maps import GaussianMap
 from biselect.reviews.kinds import Kinds
 from biselect.reviews.policy import OVERALL
 
@@ -78,7 +79,7 @@ def overall_scores(
     some = before[rng.choice(len(before), min(len(before), MOST_NEIGHBOURS), replace=False)]
     near = NearestNeighbors(n_neighbors=min(NEIGHBOUR, len(some))).fit(some)
     return {
-        "sum of weights": Calibrator(map="gaussian").fit(reference).weights(pool).sum(axis=1),
+        "sum of weights": Calibrator(GaussianMap).fit(reference).weights(pool).sum(axis=1),
         "isolation forest": -IsolationForest(random_state=seed).fit(before).score_samples(now),
         "nearest neighbours": near.kneighbors(now)[0][:, -1],
     }

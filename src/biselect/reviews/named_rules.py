@@ -60,7 +60,8 @@ def _positions(field: str, wanted: Sequence[Any], names: list[str], what: str) -
     once = dict.fromkeys(names_in(wanted, names))
     if absent := [name for name in once if name not in at]:
         shown = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
-        rule = spell(replace(RowRules(), **{field: [absent[0]]}))
+        wrong: dict[str, Any] = {field: [absent[0]]}
+        rule = spell(RowRules(**wrong))
         raise InputError(f"{rule}: there is no such {what}; there are {shown}")
     return tuple(at[name] for name in once)
 

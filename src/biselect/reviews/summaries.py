@@ -10,21 +10,24 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from biselect.calibrate import ReferenceSummary
+from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm, read_blocks
 from biselect.data.readers.delimited import line_of_row
 from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
-from biselect.data.table import as_table
+from biselect.data.table import Table, as_table
 from biselect.data.tables import require_columns
+from biselect.options import refuse_others
 from biselect.partitions.any_source import MEMORY, partitions_of
 from biselect.partitions.parts import Partitions
 from biselect.partitions.passes import Engine
 from biselect.partitions.spool import Spool
 from biselect.progress import Steps
-from biselect.reviews.inputs import features_in, form_from, roles_from, with_roles
+from biselect.reviews.inputs import features_in, form_of, with_roles
 from biselect.reviews.large.opening import POOL_CELLS, is_small
 from biselect.reviews.large.summing import sum_up
 
+SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
 Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
 """A table that is held, one in parts, or what is known of one."""
 
@@ -59,13 +62,15 @@ def columns_only(table: Opened) -> pa.Table:
     return table.schema.empty_table()
 
 
-def summed_up(path: str | Path, engine: Engine, step: Steps, memory: int = MEMORY, **given: Any) -> ReferenceSummary:
-    """The summary of a file, under the roles and the form given; a summary that was stored is read as it is."""
+def summed_up(table: Table, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
+    """The summary of a file; a summary that was stored is read as it is."""
+    path = table.source
     if Path(path).suffix == ".npz":
         return ReferenceSummary.load(path)
-    roles, summary = roles_from(given), ReferenceSummary()
+    refuse_others(table.columns, *SUMMED)
+    roles, summary = Roles.of(table.columns, table.csv), ReferenceSummary()
     name, time = Source.of(path).name, roles.time_column
-    form = with_roles(form_from(given), replace(roles, id_column=None))
+    form = with_roles(form_of(table.csv), replace(roles, id_column=None))
     with Spool() as spool:
         if not is_small(path, POOL_CELLS):
             parts = partitions_of(path, form, memory=memory, spool=spool)

@@ -68,7 +68,7 @@ def solve_for_whole(
     Args:
         problem: over the rows that were kept.
         most: what any other row adds at most; None where there is none.
-        solver: one of `biselect.solver_names()`.
+        solver: one of `biselect.solvers.solver_names()`.
         time_limit: seconds, as for `biselect.solve`.
         **options: as there.
     """

@@ -215,3 +215,18 @@ def test_the_papers_gaussian_tail_is_there():
     robust = Calibrator("gaussian-robust").fit(table)
     expected = -np.log(2 * stats.norm.sf(np.abs(robust.residuals(table))))
     np.testing.assert_allclose(robust.weights(table), expected, atol=1e-12)
+
+
+def test_conformal_keeps_a_flag_of_one_row_in_a_thousand_beside_other_columns():
+    table = np.column_stack([np.arange(1000.0), np.arange(1000) == 500])
+    weights = [Calibrator(ConformalMap(seed=seed)).fit(table).weights([[500.0, 1.0]])[0, 1] for seed in range(20)]
+    assert min(weights) > 5
+
+
+@pytest.mark.parametrize("name", ["gaussian", "pareto", "student-t", "conformal"])
+def test_a_value_that_was_never_there_weighs_most_whatever_the_map(name):
+    table = np.column_stack([np.arange(50.0), np.full(50, 3.0), np.full(50, np.nan)])
+    weights = Calibrator(name).fit(table).weights([[25.0, 3.0, np.nan], [25.0, 4.0, 1.0], [25.0, np.nan, np.nan]])
+    assert weights[0, 1:].tolist() == [0, 0]
+    assert weights[1, 1:].tolist() == pytest.approx([np.log(51)] * 2)
+    assert weights[2, 1] == pytest.approx(np.log(51))

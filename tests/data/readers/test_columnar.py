@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.data.readers import read_blocks, read_table
 from biselect.errors import InputError
+from biselect.options import Columns
 from biselect.partitions.any_source import partitions_of
 from biselect.report.answer_files import selection_json
 from biselect.reviews.large import opening
@@ -147,6 +148,8 @@ def test_the_answer_is_that_of_types_written_alike(tmp_path, monkeypatch, held):
             pq.write_table(other.set_column(3, "count", other["count"].cast(pa.decimal128(20, 0))), mixed / "3.parquet")
     answers = {}
     for folder in (alike, mixed):
-        found = bs.review(folder, reference, k=2, m=2, id_column="id", categories=["land"], command="x", progress=False)
+        found = bs.review(
+            bs.table(folder, id="id", columns=Columns(types={"land": "category"})), reference, k=2, m=2, progress=False
+        )
         answers[folder.name] = selection_json(found.summary)
     assert answers["alike"] == answers["mixed"] and '"r4"' in answers["mixed"]

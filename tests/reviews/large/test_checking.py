@@ -9,6 +9,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.options import Kinds, Search
 from biselect.reviews.large import gathering, opening
 from biselect.reviews.large.weighing import Weighing
 
@@ -40,9 +41,9 @@ def answered(tmp_path_factory):
             str(folder / "reference.parquet"),
             k=4,
             m=2,
-            kinds=1,
-            neighbours=(0, 0),
             progress=False,
+            kinds=Kinds(kinds=1),
+            search=Search(neighbours=(0, 0)),
         )
     found.save(folder / "answer", proof=True)
     screen = json.loads((folder / "answer" / "proof.json").read_text())["screen"]
@@ -69,7 +70,7 @@ def test_a_damaged_calibration_is_refused(answered, tmp_path):
         np.savez(tmp_path / "calibration.npz", **arrays | {"header": text})
         with pytest.raises(InputError, match=r"calibration\.npz: not the calibration"):
             Weighing.load(tmp_path / "calibration.npz")
-    np.savez(tmp_path / "calibration.npz", **arrays | {"counts 0 0": arrays["counts 0 0"][::-1]})
+    np.savez(tmp_path / "calibration.npz", **arrays | {"counts 0": arrays["counts 0"][::-1]})
     with pytest.raises(InputError, match="no distribution"):
         Weighing.load(tmp_path / "calibration.npz")
 

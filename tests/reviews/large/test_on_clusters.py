@@ -10,6 +10,7 @@ from typing import Any
 
 import biselect as bs
 from biselect.engines.choose import engine_for
+from biselect.options import Columns, Compute, Kinds, Search
 from biselect.partitions.any_source import partitions_of
 from biselect.progress import steps_of
 from biselect.reviews.large import opening
@@ -55,7 +56,8 @@ class Killing:
         return self.engine.run(KillsOnce(asked, str(flag), parts[len(parts) // 2].first), parts, told)
 
 
-ASKED = {"k": 8, "m": 2, "id_column": "id", "exclude": ["group", "when"], "neighbours": (0, 0), "progress": False}
+COLUMNS = Columns(id="id", exclude=["group", "when"])
+ASKED = {"k": 8, "m": 2, "kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
 
 
 def answer(found):
@@ -64,7 +66,7 @@ def answer(found):
 
 def test_a_review_loses_a_worker_in_every_pass(cluster, tables, tiny_memory, split_up, tmp_path, monkeypatch):
     pool, reference = tables(mixed=True)
-    at_home = answer(bs.review(pool, reference, **ASKED, kinds=1))
+    at_home = answer(bs.review(bs.table(pool, columns=COLUMNS), reference, **ASKED))
     given = [split_up(table, name, 2) for table, name in ((pool, "pool"), (reference, "reference"))]
     used = []
 
@@ -75,7 +77,8 @@ def test_a_review_loses_a_worker_in_every_pass(cluster, tables, tiny_memory, spl
             yield used[0]
 
     monkeypatch.setattr(opening, "engine_for", killing)
-    found = bs.review(*given, **ASKED, kinds=1, on=cluster)
+    table = bs.table(given[0], columns=COLUMNS)
+    found = bs.review(table, given[1], **ASKED, compute=Compute(on=cluster))
     assert answer(found) == at_home
     flags = used[0].flags
     assert len(flags) >= 4 and all(flag.exists() for flag in flags)

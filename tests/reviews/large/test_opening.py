@@ -8,19 +8,18 @@ from pyarrow import feather, parquet
 
 import biselect as bs
 from biselect.data.pools import Roles
+from biselect.options import Columns, Compute, Kinds, Search, Split
 from biselect.progress import steps_of
 from biselect.report.answer_files import selection_json
-from biselect.reviews.inputs import roles_from
 from biselect.reviews.large import opening
 
 NAMES = [f"x{j}" for j in range(12)]
-OPTIONS = {"reference_until": None, "pool_last": None, "missing": "weigh", "seed": 0}
-OPTIONS |= {"on": None, "memory": None, "resume": None}
+OPTIONS = {"split": Split(), "missing": "weigh", "seed": 0, "compute": Compute()}
 
 
-def is_large(pool, reference, **roles):
-    steps, form = steps_of(False), opening.CsvForm()
-    with opening.large_tables(pool, reference, roles_from({**roles}), form, steps, **OPTIONS) as tables:
+def is_large(pool, reference, **columns):
+    roles, steps, form = Roles.of(Columns(**columns)), steps_of(False), opening.CsvForm()
+    with opening.large_tables(pool, reference, roles, form, steps, **OPTIONS) as tables:
         return tables is not None
 
 
@@ -45,22 +44,23 @@ def written(names):
     [("features", 6, False), ("features", 7, True), ("exclude", 6, False), ("exclude", 5, True), ("show", 6, False)],
 )
 def test_what_is_large_does_not_depend_on_how_names_are_listed(narrow, role, count, large):
-    others = {"id_column": "id", "time_column": "when"}
+    others = {"id": "id", "time": "when"}
     assert [is_large(narrow, narrow, **{role: names}, **others) for names in written(NAMES[:count])] == [large] * 4
 
 
-@pytest.mark.parametrize(("dates", "large"), [([], False), (["when:hour"], True), (["when:hour,weekday"], True)])
-def test_parts_of_dates_count_each(narrow, dates, large):
-    listed = {"features": NAMES[:6], "id_column": "id", "time_column": "when", "dates": dates}
-    assert is_large(narrow, narrow, **listed) is large
-    assert Roles(dates=dates).dates == dates
+@pytest.mark.parametrize(("parts", "large"), [("", False), ("date:hour", True), ("date:hour,weekday", True)])
+def test_parts_of_dates_count_each(narrow, parts, large):
+    types = {"when": parts} if parts else {}
+    assert is_large(narrow, narrow, features=NAMES[:6], id="id", time="when", types=types) is large
+    assert Roles.of(Columns(types=types)).dates == [f"when:{parts.removeprefix('date:')}"] * bool(parts)
 
 
 def test_the_index_of_a_large_reference_is_no_column(narrow):
     pool, reference = narrow.to_pandas(), narrow.to_pandas().drop(columns="id").set_index(pd.Index(range(500, 600)))
     pool.loc[[3, 5], "x1"] = 9.0
-    asked = {"k": 2, "m": 1, "id_column": "id", "exclude": "when", "kinds": 1, "neighbours": (0, 0), "progress": False}
-    found = bs.review(pool, reference, **asked)
+    table = bs.table(pool, id="id", columns=Columns(exclude="when"))
+    asked = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
+    found = bs.review(table, reference, k=2, m=1, **asked)
     assert found.selection.sample_names == ["r3", "r5"] and found.summary["searched"] is not None
 
 
@@ -86,7 +86,7 @@ def test_a_duration_weighs_as_its_seconds_do(tmp_path, monkeypatch, held, unit, 
             write = parquet.write_table if ending == "parquet" else feather.write_feather
             write(written, str(tmp_path / f"{name}.{ending}"))
         places = [tmp_path / f"{name}.{ending}" for name in ("pool", "reference")]
-        found = bs.review(*places, k=2, m=1, id_column="id", command="x", progress=False)
+        found = bs.review(bs.table(places[0], id="id"), places[1], k=2, m=1, progress=False)
         answers.append(selection_json(found.summary))
     assert answers[0] == answers[1] and '"r9"' in answers[0]
     inspected = bs.inspect(places[0]).found

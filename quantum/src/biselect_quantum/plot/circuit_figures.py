@@ -47,14 +47,14 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
 
 
 def depths(found: Sequence[DepthFigures], ax: Axes | None = None) -> Axes:
-    """α and the probability of the optimum over depth, as `Ansatz.by_depth` gives them.
+    """α and the probability of the optimum over depth, as `by_depth` gives them.
 
     Args:
         found: the figures of every depth.
         ax: where to draw; a new figure if left out.
     """
     if not found or not all(isinstance(one, DepthFigures) for one in found):
-        raise InputError("a picture over depth needs what Ansatz.by_depth gives")
+        raise InputError("a picture over depth needs what by_depth gives")
     at = [one.depth for one in found]
     with axes_for(ax, width=4.8, height=3.4) as axes:
         (left,) = axes.plot(at, [one.approximation for one in found], color=COLOURS[0], marker=MARKERS[0])

@@ -25,7 +25,7 @@ from biselect.data.readers.delimited import PLAIN
 from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
-from biselect.options import RowRules
+from biselect.options import Compute, RowRules
 from biselect.partitions.parts import Part
 from biselect.partitions.passes import Arrays
 from biselect.partitions.spool import Spool
@@ -115,8 +115,7 @@ def weigh_again(
     *,
     part: int | None = None,
     id_column: str | None = None,
-    on: str | None = None,
-    memory: int | str | None = None,
+    compute: Compute = Compute(),
     progress: Steps | bool | None = None,
 ) -> tuple[CalibratedPool, str]:
     """The kept rows as the table has them, if all of it is as the problem says; and in words, what was looked at.
@@ -129,8 +128,7 @@ def weigh_again(
         table: the pool, as it was given to `biselect.review`.
         part: which of its parts to weigh, from 0; None for all.
         id_column: the table's column of ids; None for the one that the calibration names.
-        on: where: as for `biselect.review`.
-        memory: as there.
+        compute: where: as for `biselect.review`.
         progress: as there.
     """
     weighing, step = Weighing.load(folder / FILE), steps_of(progress)
@@ -139,8 +137,8 @@ def weigh_again(
     rows, positions = kept.n_samples, np.arange(kept.n_samples)
     if screened is not None:
         rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
-    with Spool() as spool, engine_for(on, memory) as engine:
-        source, _ = open_parts(table, with_roles(PLAIN, roles), bytes_of(memory), spool)
+    with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
+        source, _ = open_parts(table, with_roles(PLAIN, roles), bytes_of(compute.memory), spool)
         require_columns(source.schema.empty_table(), [*weighing.features.names, *beside], source.name)
         refuse_other("proof.json", source.rows, rows, at="rows of the table")
         if part is not None and not 0 <= part < len(source.parts):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from biselect.calibrate.column import LARGEST_RESIDUAL, Column, exact_column, fit_scale
-from biselect.calibrate.maps import EcdfMap, MadZMap, Steps, WeightMap, apply_steps, smoothed_cdf
+from biselect.calibrate.maps import EcdfMap, GaussianMap, MadZMap, Steps, WeightMap, apply_steps, smoothed_cdf
 from biselect.calibrate.tails import OUTER, upper_surprise
 from biselect.errors import InputError
 
@@ -146,14 +146,6 @@ class AbsoluteZMap(MadZMap):
     """|x - mean| / standard deviation."""
 
     center: ClassVar[str] = "mean"
-
-
-class GaussianMap(AbsoluteZMap):
-    """-log P(|N(mean, deviation)| is further out)."""
-
-    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log 2Φ(-|z|), accurate far beyond where the probability itself underflows."""
-        return -(np.log(2) + special.log_ndtr(-super().weigh(residuals)))
 
 
 class RobustGaussianMap(GaussianMap):
