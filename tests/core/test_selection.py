@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
+from biselect.calibrate import Calibrator
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
+from biselect.options import Kinds
 from biselect.testing.strategies import problems
 
 
@@ -101,11 +103,11 @@ def test_answers_come_in_the_library_of_the_pool(make):
     rng = np.random.default_rng(0)
     reference, pool = ({name: rng.normal(size=rows) for name in ["x", "adds", "z"]} for rows in (80, 9))
     pool["x"][4], pool["adds"][4] = 9.0, 9.0
-    calibrator = bs.Calibrator().fit(make(reference))
+    calibrator = Calibrator().fit(make(reference))
     for found in (
         bs.solve(calibrator.problem(make(pool), k=2, m=2)),
         bs.JointSelector(k=2, m=2).fit(make(reference), pool=make(pool)).selection_,
-        bs.review(make(pool), make(reference), k=2, m=2, kinds=1).selection,
+        bs.review(make(pool), make(reference), k=2, m=2, kinds=Kinds(kinds=1)).selection,
     ):
         frame = found.to_frame()
         assert type(frame) is type(make({"a": [1]}))

@@ -24,6 +24,7 @@ from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Kinds, RowRules, Search, Split
+from biselect.partitions import parts
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
