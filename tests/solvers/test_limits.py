@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.rules import Group, Rules
-from biselect.solvers import branch_and_bound, check_proof, exact, registry, response, solver_names
+from biselect.solvers import averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
 from biselect.solvers.incumbent import Incumbent
-from biselect.solvers.registry import SOLVERS, Answer, Run
+from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
 from biselect.solvers.response import by_features, glance
 from biselect.solvers.thread_pool import stop_flag
 from biselect.testing.oracles import brute_force
@@ -57,7 +57,7 @@ def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
         stuck(never)
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(SOLVERS._things, "deaf", deaf)
+    monkeypatch.setitem(SOLVERS._things, "deaf", keeps_limits("all")(deaf))
     rules = Rules(forced_in=[7], forced_out=[3, 4], groups=[Group(members=range(20, 90), at_most=2)])
     for problem in (NOISE, bs.SelectionProblem(coupling=NOISE.coupling, k=12, m=4, sample_rules=rules)):
         answer = bs.solve(problem, "deaf", time_limit=limit, trajectory=True)
@@ -78,7 +78,8 @@ def test_what_exact_has_reached_is_not_lost_where_a_step_is_late(monkeypatch, ne
     monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
     monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
     done = bs.solve(NOISE, "exact")
-    with patch.object(exact, step, lambda *_, **__: stuck(never)):
+    place = averaging if step == "averaging_bound" else exact
+    with patch.object(place, step, lambda *_, **__: stuck(never)):
         answer = bs.solve(NOISE, "exact", time_limit=1)
     assert_honest(answer)
     assert answer.bound <= done.energy
@@ -187,13 +188,13 @@ def test_the_search_has_what_the_bounds_leave_of_the_limit(tmp_path, monkeypatch
     problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(n, d))), k=k, m=m)
     at_once = bs.solve(problem, "exact")
     monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
-    called, averaging_bound = [], exact.averaging_bound
+    called, averaging_bound = [], averaging.averaging_bound
 
     def noted(*arguments, **options):
         called.append(arguments)
         return averaging_bound(*arguments, **options)
 
-    monkeypatch.setattr(exact, "averaging_bound", noted)
+    monkeypatch.setattr(averaging, "averaging_bound", noted)
     later = bs.solve(problem, "exact", time_limit=600)
     assert later.proven_optimal and later.to_dict() == at_once.to_dict()
     assert later.info["nodes"] == at_once.info["nodes"]
@@ -272,7 +273,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
         interrupted.set()
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(SOLVERS._things, "endless", endless)
+    monkeypatch.setitem(SOLVERS._things, "endless", keeps_limits("all")(endless))
     threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         bs.solve(NOISE, "endless")
