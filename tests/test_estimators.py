@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.maps import EcdfMap
-from biselect.calibrate.paper import paper_marginals
 from biselect.errors import InputError
 from biselect.estimators import JointSelector, TailCalibrator
 from biselect.options import Columns, RowRules, Search, Weighing
@@ -90,12 +89,11 @@ def test_support_is_by_position_in_the_input():
 
 
 def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
-    for marginals in ("none", paper_marginals):
-        selector = JointSelector(k=3, m=2).fit(data(), pool=pool())
-        problem = selector.selection_.problem
-        adds = problem.sample_scores + 0.5 * problem.coupling[:, selector.selection_.features].sum(axis=1)
-        np.testing.assert_allclose(selector.score_samples(pool()), -adds)
-        np.testing.assert_array_equal(selector.score_samples(pool()[4:5]), selector.score_samples(pool())[4:5])
+    selector = JointSelector(k=3, m=2).fit(data(), pool=pool())
+    problem = selector.selection_.problem
+    adds = problem.sample_scores + problem.coupling[:, selector.selection_.features].sum(axis=1)
+    np.testing.assert_allclose(selector.score_samples(pool()), -adds)
+    np.testing.assert_array_equal(selector.score_samples(pool()[4:5]), selector.score_samples(pool())[4:5])
 
 
 def test_rows_that_tie_with_the_last_one_chosen_are_outliers_too():

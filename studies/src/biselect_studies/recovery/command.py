@@ -96,7 +96,7 @@ def read_weights(
     if reference is None:
         return read_problem(problem, k, m, roles.id_column, roles.exclude), None
     if k is None or m is None:
-        raise InputError("a pool has no budgets; give both k= and m=")
+        raise InputError("a pool has no budgets; give both -k and -m")
     rows = open_pool(problem, reference, roles)
     normal, pool = rows.matrices
     calibrator = Calibrator(map="ecdf").fit(normal)
