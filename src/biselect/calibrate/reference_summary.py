@@ -244,8 +244,8 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
     gaps = [summary.missing[name] for name in names]
     if missing == "error" and any(gaps):
         name, absent = next((name, absent) for name, absent in zip(names, gaps, strict=True) if absent)
-        way = spell(Weighing(missing="weigh"))
-        raise InputError(f"the reference has {absent} missing values in column {name!r}; weigh them with {way}")
+        way = spell(Weighing(missing="error"))
+        raise InputError(f"the reference has {absent} missing values in column {name!r}; leave {way} out to weigh them")
     return windows_of(
         {j: known.get(name) for j, name in enumerate(names) if name not in summary.categories},
         {
