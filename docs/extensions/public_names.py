@@ -22,7 +22,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect_quantum.uniform",
     "biselect.reviews",
     "biselect.calibrate",
-    "biselect.calibrate.maps",
     "biselect_studies.extensions.validity",
     "biselect.solvers",
     "biselect.solvers.interop",
