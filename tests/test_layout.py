@@ -23,16 +23,12 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "cli/test_main.py": "cli/commands",
         "cli/test_select.py": "cli/answer",
         "data/readers/test_delimited.py": "data/readers/sniffing",
-        "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases data/readers/excel "
-        "data/readers/values",
-        "engines/test_threads.py": "engines/engine",
+        "data/readers/test_read_table.py": "data/readers/databases data/readers/excel data/readers/values",
         "plot/test_plot.py": "plot/change plot/content plot/heat plot/scores",
         "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting",
         "reviews/large/test_checking.py": "calibrate/stored_windows",
         "reviews/test_session.py": "reviews/review_tables",
-        "solvers/test_exact.py": "solvers/averaging_kernel solvers/branch_kernel",
-        "solvers/test_kernels.py": "solvers/bounds_kernel solvers/row_kernel",
-        "solvers/test_solvers.py": "solvers/greedy",
+        "solvers/test_exact.py": "solvers/branch_kernel",
     },
     "biselect_quantum": {
         "cli/test_run.py": "cli/readers",

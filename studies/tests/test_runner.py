@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from biselect.core.json_files import seal
+from biselect.core.untrusted import seal
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.runner import collect, pending_of, run
 from biselect_studies.task import Task, tasks_for

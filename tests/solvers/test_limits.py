@@ -16,18 +16,19 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.rules import Group, Rules
-from biselect.solvers import averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
+from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
 from biselect.solvers.incumbent import Incumbent
-from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
+from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import by_features, glance
 from biselect.solvers.thread_pool import stop_flag
 from biselect.testing.oracles import brute_force
 from biselect.testing.strategies import problems, ruled_problems
 
 NOISE = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(200, 30))), k=12, m=4)
-MANY = {"coordinate-ascent": {"starts": 10**6}, "annealing": {"restarts": 10**5}}
+MANY = {"coordinate-ascent": {"starts": 10**6}, "random": {"draws": 10**9}, "swap-sa": {"restarts": 10**5}}
+MANY |= {"annealing": {"restarts": 10**5}, "kawasaki": {"steps": 10**9}, "tabu": {"steps": 10**9}}
 
 
 @pytest.fixture
@@ -53,11 +54,12 @@ def assert_honest(answer):
 
 @pytest.mark.parametrize("limit", [1e-9, 0.02])
 def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
+    @keeps_limits("all")
     def deaf(problem, run):
         stuck(never)
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(SOLVERS._things, "deaf", keeps_limits("all")(deaf))
+    monkeypatch.setitem(SOLVERS._things, "deaf", deaf)
     rules = Rules(forced_in=[7], forced_out=[3, 4], groups=[Group(members=range(20, 90), at_most=2)])
     for problem in (NOISE, bs.SelectionProblem(coupling=NOISE.coupling, k=12, m=4, sample_rules=rules)):
         answer = bs.solve(problem, "deaf", time_limit=limit, trajectory=True)
@@ -78,8 +80,8 @@ def test_what_exact_has_reached_is_not_lost_where_a_step_is_late(monkeypatch, ne
     monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
     monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
     done = bs.solve(NOISE, "exact")
-    place = averaging if step == "averaging_bound" else exact
-    with patch.object(place, step, lambda *_, **__: stuck(never)):
+    home = averaging if step == "averaging_bound" else exact
+    with patch.object(home, step, lambda *_, **__: stuck(never)):
         answer = bs.solve(NOISE, "exact", time_limit=1)
     assert_honest(answer)
     assert answer.bound <= done.energy
@@ -242,7 +244,7 @@ def assert_usable_after_ctrl_c(moment, *, solver="exact", limit=None, cache=None
     return first == "interrupted"
 
 
-@pytest.mark.parametrize("moment", ["biselect.solvers.branch_kernel", "multiprocessing.reduction", "numba.core.typing"])
+@pytest.mark.parametrize("moment", ["biselect.solvers.exact", "multiprocessing.reduction", "numba.core.typing"])
 def test_ctrl_c_in_a_first_solve_leaves_a_usable_process(moment):
     assert assert_usable_after_ctrl_c(moment)
 
@@ -265,6 +267,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
     """What is left behind sees that nobody waits, also without a limit."""
     looks, interrupted = [], threading.Event()
 
+    @keeps_limits("all")
     def endless(problem, run):
         looks.append(run)
         with stop_flag(run) as stop:
@@ -273,7 +276,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
         interrupted.set()
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(SOLVERS._things, "endless", keeps_limits("all")(endless))
+    monkeypatch.setitem(SOLVERS._things, "endless", endless)
     threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         bs.solve(NOISE, "endless")

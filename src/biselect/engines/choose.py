@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from biselect.engines.engine import Engine
-from biselect.engines.threads import Threads
 from biselect.errors import InputError
 from biselect.options import Compute, spell
 from biselect.partitions.any_source import MEMORY
+from biselect.partitions.passes import Engine, Threads
 
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}

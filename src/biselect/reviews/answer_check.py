@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.archives import read_arrays
 from biselect.core.files import temporary_folder, write_file
-from biselect.core.json_files import json_of, refused_as
+from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
 from biselect.options import Compute
 from biselect.progress import Steps
@@ -142,7 +141,7 @@ def _checked_kinds(
     scores = kept.sample_scores if header["own_scores"] else np.zeros(kept.n_samples)
     plain = replace(kept, sample_scores=scores, feature_scores=np.zeros(kept.n_features))
     null, number = np.array(told["null_scores"], dtype=float), len(told["found"])
-    asked: Any = {"kinds": number, "apart": told["apart"], "null_scores": null}  # each problem follows from the last
+    asked: Any = {"kinds": number, "null_scores": null}  # each problem follows from the last
     return replace(find_kinds(plain, arrays.get("sides"), **asked, answer=answer), stopped=told["stopped"]), screens
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
-from biselect.core.archives import packed_arrays
+from biselect.core.untrusted import packed_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Search
 from biselect.solvers import solve

@@ -6,8 +6,7 @@ from typing import Any
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
-from biselect.core.as_frame import as_frame, free_name
-from biselect.core.selection import Explanation
+from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
 from biselect.reviews.kinds import Kinds, kinds_bytes

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.engines.dask_cluster import dask_client
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.task import Cell, Task, Values

@@ -12,8 +12,9 @@ import pytest
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import read_blocks, read_table
 from biselect.data.readers.sources import Source
-from biselect.engines.threads import Threads
+from biselect.data.table import Table
 from biselect.errors import InputError, MissingDependencyError
+from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
 from biselect.reviews.inputs import provenance
 from biselect.reviews.summaries import summed_up
@@ -82,7 +83,7 @@ def test_half_a_character_becomes_a_sign_that_can_be_written(tmp_path):
 
 @pytest.mark.parametrize("packed", ["gz", "zst"])
 def test_a_bomb_is_refused_before_it_unpacks(tmp_path, packed, monkeypatch):
-    monkeypatch.setattr("biselect.core.archives.FREE", 1 << 20)
+    monkeypatch.setattr("biselect.core.untrusted.FREE", 1 << 20)
     path = tmp_path / f"t.csv.{packed}"
     with pa.output_stream(str(path)) as stream:
         stream.write(b"x,y\n" + b"0,0\n" * (1 << 20))
@@ -217,7 +218,7 @@ def test_a_folder_or_a_glob_of_parquet_is_one_table(parts):
     assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": ["2023", "2023", "2024", "2024"]}
     assert read_table(f"{parts}/**/*.parquet").to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab")}
     assert pa.concat_tables(read_blocks(parts)).equals(whole)
-    assert summed_up(parts, Threads(), steps_of(False)).rows == 4
+    assert summed_up(Table(parts), Threads(), steps_of(False)).rows == 4
     assert len(provenance("c", 0, [parts])["inputs"]) == 2
 
 

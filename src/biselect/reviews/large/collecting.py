@@ -24,7 +24,7 @@ from biselect.calibrate.counted_columns import lots
 from biselect.calibrate.frames import NamedMatrix
 from biselect.partitions.ids import id_texts
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 from biselect.partitions.time_cut import ORIGIN
 from biselect.reviews.large.blocks import FeatureColumns, joined, packed, told_of
 from biselect.reviews.recentre import Shifts

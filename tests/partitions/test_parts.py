@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.tallies import cut
 
-from biselect.partitions.parts import Partitions
-from biselect.partitions.row_ranges import rows_between
+from biselect.partitions.parts import Partitions, rows_between
 
 TABLE = pa.table({"x": np.arange(100)})
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biselect.data.given_tables import as_table
+from biselect.data.table import as_table
 from biselect.errors import InputError
 from biselect.partitions.any_source import partitions_of
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from tests.engines.tallies import Tally, cut
 
 from biselect.engines.choose import bytes_of, engine_for
-from biselect.engines.threads import AHEAD, PER_THREAD, Threads
 from biselect.errors import InputError
-from biselect.partitions.table_pass import over
+from biselect.partitions.passes import AHEAD, PER_THREAD, Threads, over
 
 TABLE = pa.table({"x": np.random.default_rng(0).integers(0, 40, size=500).astype(float)})
 
