@@ -17,15 +17,10 @@ NAMES = {
         "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round RoundFound Standing "
         "find_kinds monitor_drift"
     ),
-    "biselect.calibrate": (
-        "CalibrationFacts Drift Question ReferenceSummary compare decompose lag_sweep map_names marginal_scores "
-        "measure parquet_blocks shrink_sweep"
-    ),
-    "biselect.calibrate.maps": "Reference TailMap",
+    "biselect.calibrate": "CalibrationFacts Calibrator ReferenceSummary WeightMap map_names parquet_blocks",
     "biselect_studies.extensions.validity": "angle_bound coupling_bound ecdf_band tail_band",
-    "biselect.solvers": "Answer Solver certified neighbours register solver_options",
-    "biselect.solvers.interop": "fill_quadratic_program from_solution_file from_values penalties to_bqm to_cqm",
-    "biselect.solvers.linear_text": "to_lp to_mps",
+    "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
+    "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
     "biselect_studies.recovery": (
         "Bernstein Burden Certificate Estimate SubGaussian certify classwise_threshold clipped "
         "biclique_problem covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
@@ -67,7 +62,7 @@ NAMES = {
     "biselect_studies.data.aml_generator": "Market",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
-    "biselect.testing": "all_selections assert_solver_api brute_force",
+    "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
     "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
     "MissingDependencyError",
 }
