@@ -7,6 +7,7 @@ import pytest
 from biselect.data.pools import Roles, from_two_tables, split_in_time
 from biselect.data.readers import read_table
 from biselect.errors import InputError
+from biselect.options import Split
 
 TABLE = pa.table(
     {
@@ -20,7 +21,7 @@ ROLES = Roles(id_column="id", label_column="label", time_column="t")
 
 
 def test_a_split_never_looks_ahead_and_keeps_ties_in_order():
-    pool = split_in_time(TABLE, ROLES, reference_until="3")
+    pool = split_in_time(TABLE, ROLES, Split(until="3"))
     assert pool.reference["x"].to_pylist() == [10, 20, 30, 31]
     assert pool.candidates["x"].to_pylist() == [40, 50]
     assert pool.sample_names == ["e", "f"]
@@ -29,13 +30,13 @@ def test_a_split_never_looks_ahead_and_keeps_ties_in_order():
 
 
 def test_a_share_counts_rows_in_time_order():
-    assert split_in_time(TABLE, ROLES, reference_until="50%").reference["x"].to_pylist() == [10, 20, 30]
-    last = split_in_time(TABLE, ROLES, reference_until="50%", pool_last=1)
+    assert split_in_time(TABLE, ROLES, Split(until="50%")).reference["x"].to_pylist() == [10, 20, 30]
+    last = split_in_time(TABLE, ROLES, Split(until="50%", last=1))
     assert last.candidates["x"].to_pylist() == [50]
 
 
 def test_without_ids_rows_are_named_by_their_position_in_the_file():
-    pool = split_in_time(TABLE, Roles(time_column="t", exclude=["id", "label"]), reference_until="3")
+    pool = split_in_time(TABLE, Roles(time_column="t", exclude=["id", "label"]), Split(until="3"))
     assert pool.sample_names == ["3", "0"]
 
 
@@ -45,25 +46,25 @@ def test_without_ids_rows_are_named_by_their_position_in_the_file():
 )
 def test_splits_that_leave_one_side_empty_are_refused(until, message):
     with pytest.raises(InputError, match=message):
-        split_in_time(TABLE, ROLES, reference_until=until)
+        split_in_time(TABLE, ROLES, Split(until=until))
 
 
 def test_more_wrong_splits():
-    with pytest.raises(InputError, match="pool_last= must be 1 to 2"):
-        split_in_time(TABLE, ROLES, reference_until="3", pool_last=5)
+    with pytest.raises(InputError, match=r"Split\(last=\.\.\.\) must be 1 to 2"):
+        split_in_time(TABLE, ROLES, Split(until="3", last=5))
     with pytest.raises(InputError, match="missing values"):
-        split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+        split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), Split(until="1"))
     with pytest.raises(InputError, match="1 missing values, the first in row 1"):
-        split_in_time(pa.table({"t": [1.0, np.nan], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+        split_in_time(pa.table({"t": [1.0, np.nan], "x": [1.0, 2]}), Roles(time_column="t"), Split(until="1"))
     with pytest.raises(InputError, match="must hold numbers, dates"):
-        split_in_time(pa.table({"t": [True, False], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+        split_in_time(pa.table({"t": [True, False], "x": [1.0, 2]}), Roles(time_column="t"), Split(until="1"))
     zoneless = pa.table({"t": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)], "x": [1.0, 2]})
     with pytest.raises(InputError, match="no time zone"):
-        split_in_time(zoneless, Roles(time_column="t"), reference_until="2024-01-01T00:00:00Z")
+        split_in_time(zoneless, Roles(time_column="t"), Split(until="2024-01-01T00:00:00Z"))
     with pytest.raises(InputError, match=r"holds what is no date: row 0 holds 'a' .2 such entries.; write dates as"):
-        split_in_time(pa.table({"t": ["a", "b"], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+        split_in_time(pa.table({"t": ["a", "b"], "x": [1.0, 2]}), Roles(time_column="t"), Split(until="1"))
     with pytest.raises(InputError, match="no column 'when'"):
-        split_in_time(TABLE, Roles(time_column="when"), reference_until="1")
+        split_in_time(TABLE, Roles(time_column="when"), Split(until="1"))
 
 
 def test_features_follow_the_reference_and_special_columns_never_join_them():
@@ -99,11 +100,11 @@ def test_a_pool_without_a_reference_column_is_refused():
 def test_unusable_entries_are_told_by_their_place_in_the_file(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("t,x,y\n3,1,1\n2,,1\n1,5,2\n4,2,\n")
-    pool = split_in_time(read_table(path), Roles(time_column="t"), reference_until="50%")
+    pool = split_in_time(read_table(path), Roles(time_column="t"), Split(until="50%"))
     with pytest.raises(InputError, match="the reference has a missing value in column 'x', line 3"):
         pool.refuse_unusable("error")
     pool.refuse_unusable("median")
-    last = split_in_time(read_table(path), Roles(time_column="t", exclude=["x"]), reference_until="50%")
+    last = split_in_time(read_table(path), Roles(time_column="t", exclude=["x"]), Split(until="50%"))
     with pytest.raises(InputError, match="the pool has a missing value in column 'y', line 5"):
         last.refuse_unusable("error")
 
@@ -114,7 +115,9 @@ def test_shown_and_limiting_columns_are_text_and_no_features():
     assert pool.candidates.column_names == ["a"] and pool.ignored == ()
     assert pool.shown == {"machine": ["7", ""], "day": ["2026-03-01"] * 2}
     assert pool.per == ["7", None]
-    with pytest.raises(InputError, match="'day' of show= or per= is never a feature"):
+    with pytest.raises(
+        InputError, match=r"'day' of columns=Columns\(show=\.\.\.\) or rules=RowRules\(per=\.\.\.\) is never a feature"
+    ):
         from_two_tables(table, table, Roles(show=["day"], features=["a", "day"]))
 
 
@@ -125,7 +128,7 @@ def test_dates_that_nobody_asked_for_are_left_out_and_told():
     assert pool.reference.column_names == ["x"] and list(pool.unused_dates) == ["day"]
     asked = from_two_tables(table, table, Roles(dates=["day:weekday"]))
     assert asked.matrices[1].names == ("x", "day weekday") and not asked.unused_dates
-    with pytest.raises(InputError, match=r"only dates are left; .*dates=\['day:hour"):
+    with pytest.raises(InputError, match=r"only dates are left; .*types=\{'day': 'date:hour"):
         from_two_tables(table.select(["day"]), table, Roles())
     with pytest.raises(InputError, match="column 'day' holds times"):
         from_two_tables(table, table, Roles(features=["x", "day"]))

@@ -99,7 +99,7 @@ def test_columns_that_cannot_serve_are_named():
         require_columns(table, ["q"], "t")
     with pytest.raises(
         InputError,
-        match=r"'word' is not numeric \(row 1 holds 'two'; if that means missing: na_values=\['two'\]",
+        match=r"'word' is not numeric \(row 1 holds 'two'; if that means missing: csv=Csv\(na_values=\['two'\]",
     ):
         numeric(table, ["word"], "t")
     with pytest.raises(InputError, match="column 'none' is empty"):
@@ -111,7 +111,7 @@ def test_columns_that_cannot_serve_are_named():
     with pytest.raises(InputError, match="no value in row 1"):
         texts(table, "gap", "t")
     with pytest.raises(
-        InputError, match=r"0 and 1 only, or two values .*, but holds '0', '2'; .*label_column='label=2'"
+        InputError, match=r"0 and 1 only, or two values .*, but holds '0', '2'; .*columns=Columns.label='label=2'"
     ):
         label_flags(table, "label", "t")
 

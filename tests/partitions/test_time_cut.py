@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from biselect.data.pools import Roles, split_in_time
 from biselect.errors import InputError
+from biselect.options import Split
 from biselect.partitions import time_cut
 from biselect.partitions.arrow_rows import HeldRows
 from biselect.partitions.parts import Partitions, numbered, place_of
@@ -66,7 +67,9 @@ def test_both_sides_are_those_of_the_table_in_memory(data, kind, share, cuts, la
         patch.setattr(time_cut, "BINS", bins)
         patch.setattr(time_cut, "FEW", bins)
         try:
-            expected = split_in_time(table, Roles(time_column="t", date_format=given_form), **asked)
+            expected = split_in_time(
+                table, Roles(time_column="t", date_format=given_form), Split(until=asked["reference_until"], last=last)
+            )
         except InputError as error:
             with pytest.raises(InputError) as told:
                 cut_in_time(cut(table, cuts), "t", date_format=given_form, **asked)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.data.splits import TimeSplit, split_rows
 from biselect.errors import InputError, MissingDataError
 from biselect_studies.baselines import fitted
 from biselect_studies.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect_studies.data.creditcard import find_credit_card, load_credit_card
+from biselect_studies.data.splits import TimeSplit, split_rows
 from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.studied_maps import studied_map
 

@@ -135,7 +135,10 @@ def test_days_and_months_that_cannot_be_told_apart_are_a_guess_that_is_said(tmp_
     with caplog.at_level(logging.INFO, "biselect.reading"):
         logging.getLogger("biselect.reading").propagate = True
         table = read_table(path)
-    assert "column 'day' may as well have month and day the other way round: date_format='%m/%d/%Y'" in caplog.text
+    assert (
+        "column 'day' may as well have month and day the other way round: csv=Csv(date_format='%m/%d/%Y')"
+        in caplog.text
+    )
     assert table["day"][0].as_py() == datetime(2025, 4, 3)
     other = read_table(path, CsvForm(date_format="%m/%d/%Y"))
     assert other["day"][0].as_py() == datetime(2025, 3, 4) and reading_of(other).doubts == {}
