@@ -14,8 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biselect import table
-from biselect.options import Search
+from biselect.options import Search, running
 
 with suppress(ImportError):  # the GPU tests run where there is no Hypothesis
     from hypothesis import settings
@@ -187,7 +186,8 @@ def calibrated():
     pool.loc[4, ["b", "c"]], pool.loc[9, "c"] = 30.0, 9.0
     pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
     pool["label"] = np.isin(np.arange(30), [4, 11])
-    review = bs.review(table(pool, label="label"), reference, k=2, m=2, title="Test")
+    with running("biselect <p>"):
+        review = bs.review(bs.table(pool, label="label"), reference, k=2, m=2, title="Test")
     return review.selection, {**review.summary, "view": None}
 
 
@@ -207,7 +207,7 @@ def explored():
     hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
     names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
     table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
-    review = bs.review(table(table, id="name"), reference, k=3, m=2, search=Search(neighbours=(1, 1)))
+    review = bs.review(bs.table(table, id="name"), reference, k=3, m=2, search=Search(neighbours=(1, 1)))
     block = shared_block(review.selection, review.neighbours)
     return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]
 

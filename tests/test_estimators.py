@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.maps import EcdfMap
-from biselect.calibrate.paper import paper_marginals
 from biselect.errors import InputError
 from biselect.estimators import JointSelector, TailCalibrator
 from biselect.options import Columns, RowRules, Search, Weighing
@@ -90,10 +89,10 @@ def test_support_is_by_position_in_the_input():
 
 
 def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
-    for marginals in ("none", paper_marginals):
-        selector = JointSelector(k=3, m=2).fit(data(), pool=pool())
+    for preset in ("default", "paper"):
+        selector = JointSelector(k=3, m=2, weighing=Weighing(preset=preset)).fit(data(), pool=pool())
         problem = selector.selection_.problem
-        adds = problem.sample_scores + 0.5 * problem.coupling[:, selector.selection_.features].sum(axis=1)
+        adds = problem.sample_scores + problem.coupling[:, selector.selection_.features].sum(axis=1)
         np.testing.assert_allclose(selector.score_samples(pool()), -adds)
         np.testing.assert_array_equal(selector.score_samples(pool()[4:5]), selector.score_samples(pool())[4:5])
 
@@ -133,13 +132,13 @@ def hits(y, predicted):
     return np.mean((predicted == -1) == (y == 1))
 
 
-def test_grid_search_over_the_map_and_the_coupling_weight():
+def test_grid_search_over_the_map_and_the_budget():
     X, y = data(2, rows=120), np.zeros(120, dtype=int)
     y[::10] = 1
     X[::10, 1] += 6.0
     search = GridSearchCV(
-        JointSelector(k=8, m=1),
-        {"map": ["ecdf", "reach", "mad-z", EcdfMap()], "coupling_weight": [0.5, 2.0]},
+        JointSelector(k=8),
+        {"weighing": [Weighing(map=one) for one in ("ecdf", "reach", "mad-z", EcdfMap())], "m": [1, 2]},
         scoring=make_scorer(hits),
         cv=3,
         error_score="raise",
@@ -181,7 +180,7 @@ def test_rules_by_position_and_by_name():
     assert out not in named.selection_.samples and 1 in named.selection_.samples
     assert named.selection_.feature_names == [column]
     np.testing.assert_array_equal(named.sample_support_, placed.sample_support_)
-    with pytest.raises(InputError, match=r"must=\['nobody'\]: there is no such row"):
+    with pytest.raises(InputError, match=r"RowRules\(must=\['nobody'\]\): there is no such row"):
         JointSelector(k=2, m=1, rules=RowRules(must=["nobody"])).fit(reference, pool=rows)
 
 
@@ -198,7 +197,7 @@ def test_groups_limit_the_choice_in_fit_and_select():
     groups[0] = "h"
     selector = JointSelector(k=2, m=1, rules=RowRules(at_most=1)).fit(data(), pool=pool(), groups=groups)
     assert 0 in selector.selection_.samples and 0 in selector.select(pool(), groups=groups).samples
-    with pytest.raises(InputError, match="at_most= and groups= go together"):
+    with pytest.raises(InputError, match=r"rules=RowRules\(at_most=...\) and groups= go together"):
         selector.select(pool())
 
 
@@ -208,8 +207,15 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
         JointSelector(k=2, m=1).fit(X, pool=rows)
 
 
-def test_the_center_reaches_the_calibrator():
-    assert JointSelector().fit(data()).calibrator_.center == "mean"
+def test_options_that_an_estimator_has_no_use_for_are_refused():
+    for options, name in (
+        ({"weighing": Weighing(drift="keep")}, "Weighing"),
+        ({"columns": Columns(exclude=["a"])}, "Columns"),
+        ({"rules": RowRules(per="a")}, "RowRules"),
+        ({"search": Search(seed=3)}, "Search"),
+    ):
+        with pytest.raises(InputError, match=rf"{name}\(.*\): this plays no part here"):
+            JointSelector(**options).fit(data())
 
 
 def mixed(rows, seed):

@@ -20,7 +20,7 @@ def test_dates_give_hour_weekday_and_gap_where_asked_for(make):
     assert matrix.values[:3, 1:].tolist() == [[5, 0, 600], [7, 1, 93000], [5, 0, 600]]
     assert np.isnan(matrix.values[3, 1:]).all()
     assert matrix.labels[1][5] == "05:00" and matrix.labels[2][1] == "Tuesday" and 3 not in matrix.labels
-    with pytest.raises(InputError, match=r"column 'at' holds Datetime.*dates=\['at:hour,weekday,gap'\]"):
+    with pytest.raises(InputError, match=r"column 'at' holds Datetime.*types=\{'at': 'date:hour,weekday,gap'\}"):
         as_matrix(frame)
     with pytest.raises(InputError, match="column 'x' holds Float64, which has no hour"):
         as_matrix(frame, dates=["x"])

@@ -43,7 +43,8 @@ def test_missing_values_are_refused_or_filled_by_the_reference_median():
     reference = np.column_stack([np.arange(21.0), np.arange(21.0)])
     pool = np.array([[np.nan, 3.0]])
     with pytest.raises(
-        InputError, match=r"pool has a missing value in column '0', row 0.*missing='weigh' .*missing='median'"
+        InputError,
+        match=r"pool has a missing value in column '0', row 0.*missing='error'.* out to weigh .*missing='median'",
     ):
         Calibrator(missing="error").fit(reference).weights(pool)
     filled = Calibrator(missing="median").fit(reference)

@@ -50,7 +50,7 @@ def test_splits_that_leave_one_side_empty_are_refused(until, message):
 
 
 def test_more_wrong_splits():
-    with pytest.raises(InputError, match=r"Split\(last=\.\.\.\) must be 1 to 2"):
+    with pytest.raises(InputError, match=r"Split\(last=...\) must be 1 to 2"):
         split_in_time(TABLE, ROLES, Split(until="3", last=5))
     with pytest.raises(InputError, match="missing values"):
         split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), Split(until="1"))
@@ -116,7 +116,7 @@ def test_shown_and_limiting_columns_are_text_and_no_features():
     assert pool.shown == {"machine": ["7", ""], "day": ["2026-03-01"] * 2}
     assert pool.per == ["7", None]
     with pytest.raises(
-        InputError, match=r"'day' of columns=Columns\(show=\.\.\.\) or rules=RowRules\(per=\.\.\.\) is never a feature"
+        InputError, match=r"'day' of columns=Columns\(show=...\) or rules=RowRules\(per=...\) is never a feature"
     ):
         from_two_tables(table, table, Roles(show=["day"], features=["a", "day"]))
 

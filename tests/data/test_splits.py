@@ -68,7 +68,7 @@ def test_offsets_of_a_date_format_are_respected():
 @pytest.mark.parametrize(
     ("times", "date_format", "message"),
     [
-        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not csv=Csv.date_format="),
+        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not csv=Csv"),
         (["01/03/2026", ""], "%d/%m/%Y", "1 missing values, the first in row 1"),
         ([datetime.date(2026, 3, 1)] * 2, "%d/%m/%Y", "holds times already"),
         (["2026-03-01", "01/03/2026"], None, "row 1 holds '01/03/2026'; write dates as"),

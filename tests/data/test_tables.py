@@ -111,7 +111,7 @@ def test_columns_that_cannot_serve_are_named():
     with pytest.raises(InputError, match="no value in row 1"):
         texts(table, "gap", "t")
     with pytest.raises(
-        InputError, match=r"0 and 1 only, or two values .*, but holds '0', '2'; .*columns=Columns.label='label=2'"
+        InputError, match=r"0 and 1 only, or two values .*, but holds '0', '2'; .*Columns\(label='label=2'\)"
     ):
         label_flags(table, "label", "t")
 

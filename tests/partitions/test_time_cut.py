@@ -61,15 +61,14 @@ def test_both_sides_are_those_of_the_table_in_memory(data, kind, share, cuts, la
     entries, arrow, limit = KINDS[kind]
     times = data.draw(st.lists(entries, min_size=2, max_size=40))
     table = pa.table({"t": pa.array(times, arrow), "x": [float(row) for row in range(len(times))]})
-    asked = {"reference_until": limit if share is None else f"{share}%", "pool_last": last}
+    wanted = Split(until=limit if share is None else f"{share}%", last=last)
+    asked = {"reference_until": wanted.until, "pool_last": wanted.last}
     given_form = "%d.%m.%Y" if kind == "text" else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_cut, "BINS", bins)
         patch.setattr(time_cut, "FEW", bins)
         try:
-            expected = split_in_time(
-                table, Roles(time_column="t", date_format=given_form), Split(until=asked["reference_until"], last=last)
-            )
+            expected = split_in_time(table, Roles(time_column="t", date_format=given_form), wanted)
         except InputError as error:
             with pytest.raises(InputError) as told:
                 cut_in_time(cut(table, cuts), "t", date_format=given_form, **asked)

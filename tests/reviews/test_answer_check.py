@@ -23,7 +23,7 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
-from biselect.options import Columns, Kinds, RowRules, Search, Split
+from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
 from biselect.partitions import parts
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
@@ -31,9 +31,9 @@ from biselect.reviews.answer_check import check_answer
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.kinds import find_kinds, kinds_bytes
 from biselect.reviews.large import collecting, gathering, opening, survey
+from biselect.reviews.large import weighing as large_weighing
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.large.gathering import pool_of
-from biselect.reviews.large.weighing import Weighing
 from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
 
 ROWS, K, M = 1500, 6, 2
@@ -183,7 +183,7 @@ class Forger:
 
     def pool(self, positions):
         """These rows of the table, so that values and reasons can be told of them."""
-        weighing, rows = Weighing.load(self.folder / "calibration.npz"), tables()[0].take(positions)
+        weighing, rows = large_weighing.Weighing.load(self.folder / "calibration.npz"), tables()[0].take(positions)
         pool = pool_of(rows, np.array(positions), weighing.roles, weighing.features, rows)
         weighed = moved_back(weighing.features.matrix(rows, np.array(positions)), weighing.shifts)
         per = weighing.question["rules"]["per"]
@@ -418,8 +418,10 @@ def kinds_anew(it, change, most=lambda most: most):
     claims = iter(content["others"])
     plain = replace(it.kept, sample_scores=np.zeros(it.kept.n_samples))
     sides = change(arrays["sides"])
-    asked = {"kinds": len(content["others"]), "apart": it.report["kinds"]["apart"]}
-    kinds = find_kinds(plain, sides, **asked, answer=lambda one, _: solve_for_whole(one, most(next(claims)), "exact"))
+    number = len(content["others"])
+    kinds = find_kinds(
+        plain, sides, kinds=number, answer=lambda one, _: solve_for_whole(one, most(next(claims)), "exact")
+    )
     (it.folder / "kinds.npz").write_bytes(kinds_bytes(kinds))
     found = answer_check._told_selection(it.problem, it.report["selection"], it.proof)
     it.retell(found, it.kept, kinds)
@@ -559,7 +561,6 @@ OF_KINDS = {
     "tale: a kind's verdict": tale("kinds", "found", 1, "selection", "proven_optimal", to=False),
     "tale: a kind less": tale("kinds", "found", to=lambda found: found[:1]),
     "tale: kinds the other way round": tale("kinds", "found", to=lambda found: found[::-1]),
-    "tale: what kinds share": tale("kinds", "apart", to=lambda apart: "rows"),
     "tale: no kinds": tale("kinds", to=None),
     "kinds: gone": lambda it: (it.folder / "kinds.npz").unlink(),
     "kinds: a proof less": header("kinds.npz", "proofs", 1, to=None),
@@ -622,13 +623,6 @@ OF_SHAPE = {
     "must columns": {"without rules": without_rules},
     "no ids": {"tale: what is shown": tale("rows", 0, "shown", "group", to="99")},
     "kinds": {"kinds: other sides": other_sides, "kinds: lighter rows": lighter_kinds},
-    "no marginals": {
-        "own scores": own_scores,
-        "weights": weights,
-        "something heavy": screen(heavy=lambda one: 3.0),
-        "calibration: marginals": header("calibration.npz", "question", "marginals", to="isolation"),
-        "calibration: coupling weight": header("calibration.npz", "question", "coupling_weight", to=1.0),
-    },
 }
 
 
@@ -661,7 +655,8 @@ def test_an_honest_answer_is_accepted(honest, shape):
     words = check_answer(folder, pool, part=1, progress=False)[0]
     assert "500 of 1,500 rows" in words and "the others taken on trust" in words
     if (folder / "kinds.npz").exists():
-        assert f"{SHAPES[shape]['kinds']} of {SHAPES[shape]['kinds']} kinds proven, each given" in words
+        number = SHAPES[shape]["kinds"].kinds
+        assert f"{number} of {number} kinds proven, each given" in words
 
 
 @pytest.mark.parametrize("way", FILES)
@@ -693,7 +688,7 @@ def test_what_only_some_answers_have_is_held_against_the_table_too(honest, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape not in ("plain", "no marginals")])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "plain"])
 @pytest.mark.parametrize("way", [*FILES, *TABLE])
 def test_every_shape_is_refused_when_forged(honest, tmp_path, shape, way):
     folder = forged(honest, shape, tmp_path, {**FILES, **TABLE}[way])

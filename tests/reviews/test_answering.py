@@ -42,7 +42,7 @@ DIAGNOSTICS = {
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
 NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
-COLUMNS = Columns(id="id", label="fraud", show=["clerk"])
+DESCRIBED = Columns(id="id", label="fraud", show=["clerk"])
 ERRORS = [
     InputError("column 'a' is odd"),
     InfeasibleError("no room"),
@@ -69,7 +69,7 @@ def frames():
 
 
 def answer(pool, reference, **options):
-    return bs.review(bs.table(pool, columns=COLUMNS), reference, **{"k": 3, "m": 2, **options}, progress=False)
+    return bs.review(bs.table(pool, columns=DESCRIBED), reference, **{"k": 3, "m": 2, **options}, progress=False)
 
 
 @cache
@@ -207,7 +207,13 @@ def test_who_interrupts_ends_the_work(place, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "option", [{"expected_false_share": 1.5}, {"kinds": 0}, {"apart": "sides"}, {"neighbours": (-1, 0)}, {"m": "some"}]
+    "option",
+    [
+        {"kinds": Kinds(false_share=1.5)},
+        {"kinds": Kinds(kinds=0)},
+        {"search": Search(neighbours=(-1, 0))},
+        {"m": "some"},
+    ],
 )
 def test_an_option_that_is_wrong_is_refused_not_left_out(option, diagnostics_may_fail):
     with pytest.raises(InputError):

@@ -3,10 +3,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from biselect import review, table
 from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.reviews.inputs import call_in_words, open_pool, provenance
-from biselect.reviews.reviewing import review_problem
+from biselect.options import Columns, Kinds, Weighing, running
+from biselect.reviews.inputs import call_in_words, open_pool, provenance, tables_of
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -50,6 +51,20 @@ def test_provenance_names_files_and_their_hash(tmp_path):
 
 
 def test_a_call_in_words_leaves_out_defaults():
-    given = {name: parameter for name, parameter in review_problem.__kwdefaults__.items()}
-    given |= {"problem": "p.npz", "k": 3, "title": "t"}
-    assert call_in_words(review_problem, given) == "review_problem('p.npz', k=3)"
+    pool = table("p.csv", id="id", columns=Columns(exclude=["a"]))
+    weighing = Weighing(row_scores=np.arange(3), missing="median")
+    words = call_in_words(review, pool=pool, reference=np.eye(2), k=3, m=2, weighing=weighing, kinds=Kinds())
+    columns = "columns=Columns(id='id', exclude=['a'])"
+    weighed = "weighing=Weighing(missing='median', row_scores=row_scores)"
+    assert words == f"biselect.review(biselect.table('p.csv', {columns}), reference, k=3, m=2, {weighed})"
+    with running("biselect select p.csv"):
+        assert call_in_words(review, pool=pool) == "biselect select p.csv"
+
+
+def test_the_reference_is_read_as_the_pool_is():
+    pool, reference = table("p.csv", id="id"), table("r.csv", id="id")
+    assert tables_of(pool, reference) == (pool, "r.csv") and tables_of(pool, table("r.csv")) == (pool, "r.csv")
+    with pytest.raises(InputError, match="say what is in columns= of the pool alone"):
+        tables_of(pool, table("r.csv", time="t"))
+    with pytest.raises(InputError, match=r"id='a' and columns=Columns\(id='b'\) name two columns"):
+        table("p.csv", id="a", columns=Columns(id="b"))

@@ -26,14 +26,20 @@ def frame(rows=120):
     )
 
 
+def review_as(source, options):
+    table = bs.table(source, columns=options.columns, csv=options.csv)
+    quick = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0))}
+    return bs.review(table, k=options.k, m=options.m, split=options.split, **quick)
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_frames_are_looked_at_too_and_options_go_to_review(make):
     table = make(frame().to_dict("list"))
     found = bs.inspect(table)
     assert [column.role for column in found.columns] == ["id", "time", "number", "number", "category"]
     assert found.reading is None and found.form == {}
-    review = bs.review(table, **found.options, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
-    assert review.selection.samples.size == found.options["k"] == 4
+    review = review_as(table, found.options)
+    assert review.selection.samples.size == found.options.k == 4
     assert "TABLE.csv" in found.command() and "<table>" in found._repr_html_()
 
 
@@ -42,10 +48,8 @@ def test_everything_is_plain_data(tmp_path):
     found = bs.inspect(str(tmp_path / "t.csv"))
     told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert told["form"] == {"encoding": "utf-8", "between values": "semicolon", "decimals after a": "comma"}
-    assert told["options"]["time_column"] == "when" and told["command"] == found.command()
+    assert told["options"]["columns"]["time"] == "when" and told["command"] == found.command()
     assert found.to_html().count("<tr>") == 6
-    with pytest.raises(InputError, match="separator= is not known here"):
-        bs.inspect(tmp_path / "t.csv", separator=";")
 
 
 def test_words_among_numbers_and_columns_without_use_are_taken_care_of(tmp_path):
@@ -58,12 +62,13 @@ def test_words_among_numbers_and_columns_without_use_are_taken_care_of(tmp_path)
     table["Class"] = ["declined" if i % 12 == 0 else "settled" for i in range(len(table))]
     table.to_csv(tmp_path / "t.csv", index=False)
     found = bs.inspect(tmp_path / "t.csv")
-    assert found.options["na_values"] == ["off"] and found.options["label_column"] == "Class=declined"
-    assert found.options["show"] == ["first, of two", "second"]
-    assert set(found.options["exclude"]) == {"third", "empty", "worse"}
+    options = found.options
+    assert options.csv.na_values == ["off"] and options.columns.label == "Class=declined"
+    assert options.columns.show == ["first, of two", "second"]
+    assert set(options.columns.exclude) == {"third", "empty", "worse"}
     parts = shlex.split(found.command())
     assert [parts[at + 1] for at, part in enumerate(parts) if part == "--show"] == ["second", "first, of two"]
-    bs.review(tmp_path / "t.csv", **found.options, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
+    review_as(tmp_path / "t.csv", options)
 
 
 def test_other_roles_become_options():
@@ -87,11 +92,10 @@ def test_other_roles_become_options():
         **{"id": "id", "amount": "number", "mcc": "category", "currency": "category", "one": "number"},
         **{"fraud": "label", "day": "time"},
     }
-    same = {name: value for name, value in found.options.items() if name != "reference_until"}
-    assert options_with(found, {}) == same  # nothing changed, nothing said
-    told = options_with(found, {"mcc": "number", "id": "show", "fraud": "leave out", "day": "number"})
-    assert told["numbers"] == ["mcc"] and told["show"] == ["id"] and told["exclude"] == ["fraud"]
-    assert not {"id_column", "label_column", "time_column", "categories"} & {*told}
+    assert options_with(found, {}) == found.options  # nothing changed, nothing said
+    told = options_with(found, {"mcc": "number", "id": "show", "fraud": "leave out", "day": "number"}).columns
+    assert told.types == {"mcc": "number"} and told.show == ["id"] and told.exclude == ["fraud"]
+    assert told.id is told.label is told.time is None
     with pytest.raises(InputError, match="only one column can be the id"):
         options_with(found, {"amount": "id"})
     with pytest.raises(InputError, match="no column 'x'"):
@@ -107,7 +111,7 @@ def test_dates_can_be_shown_or_take_part_with_what_they_have():
     days = pa.array([datetime(2026, 3, 1 + i % 9) for i in range(40)])
     found = bs.inspect(pa.table({"paid": hours, "seen": days, "amount": [float(i * 7 % 13) for i in range(40)]}))
     assert [parts_of(column) for column in found.columns] == [("hour", "weekday", "gap"), ("weekday", "gap"), ()]
-    told = options_with(found, {"seen": "show", "paid": "leave out"}, {"paid": ["hour", "gap"], "seen": []})
-    assert (told["show"], told["dates"]) == (["seen"], ["paid:hour,gap"]) and "exclude" not in told
+    told = options_with(found, {"seen": "show", "paid": "leave out"}, {"paid": ["hour", "gap"], "seen": []}).columns
+    assert (told.show, told.types) == (["seen"], {"paid": "date:hour,gap"}) and not told.exclude
     with pytest.raises(InputError, match="'seen' has no hour"):
         options_with(found, {}, {"seen": ["hour"]})

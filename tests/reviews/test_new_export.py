@@ -5,7 +5,7 @@ import pytest
 import biselect as bs
 from biselect.data.readers import read_table
 from biselect.errors import InputError
-from biselect.options import Columns, Kinds
+from biselect.options import Columns, Kinds, Rounds, Split
 from biselect.reviews.new_export import drift_from_reference, go_on, turn_to, usual_rows
 
 
@@ -46,7 +46,7 @@ def test_yesterday_without_what_was_not_fine_becomes_the_reference(monday, tmp_p
     assert read_table(place).num_rows == 78 and usual_rows(monday) == place
     tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), place)
     assert tuesday.choice == 1 and tuesday.record["reference"] == place.name
-    assert tuesday.record["roles"] == monday.record["roles"] and tuesday.next_rows(2)[0].name.startswith("tuesday")
+    assert tuesday.record["columns"] == monday.record["columns"] and tuesday.next_rows(2)[0].name.startswith("tuesday")
     assert [record["pool"] for record in tuesday.file.choices()] == ["monday.csv", "tuesday.csv"]
     again = bs.ReviewSession.open(tmp_path)
     assert again.choice == 1 and again.next_rows(2) == tuesday.next_rows(2)
@@ -61,7 +61,7 @@ def test_the_same_reference_stays_unless_another_is_given(monday, tmp_path):
 
 def test_the_budgets_asked_for_stay_unless_others_are_given(monday, tmp_path):
     assert turn_to(monday, tmp_path / "monday.csv").choice == 0  # the same table and options: nothing new
-    tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), m=3, seed=5)
+    tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), rounds=Rounds(m=3, seed=5))
     assert {name: tuesday.record["options"][name] for name in ("k", "m", "seed")} == {"k": 4, "m": 3, "seed": 5}
     with pytest.raises(InputError, match="both name the reference"):
         turn_to(monday, tmp_path / "tuesday.csv", tmp_path / "normal.csv", from_last=True)
@@ -70,17 +70,22 @@ def test_the_budgets_asked_for_stay_unless_others_are_given(monday, tmp_path):
 def test_a_folder_is_begun_gone_on_with_and_turned_to_a_new_export(tmp_path):
     normal, first, second = (export(tmp_path, name, seed) for seed, name in enumerate(("normal", "one", "two")))
     told = []
-    given = {"options": {"k": 4, "m": 2, "kinds": 1, "seed": None}, "tell_drift": told.append}
-    begun = go_on(tmp_path, first, normal, id_column="id", **given)
+    named = bs.table(first, id="id")
+    begun = go_on(tmp_path, named, normal, rounds=Rounds(m=2, kinds=1), tell_drift=told.append)
     assert go_on(tmp_path).choice == begun.choice == 0 and told == []
     turned = go_on(tmp_path, second, from_last=True, tell_drift=told.append)
     assert turned.record["reference"].startswith("usual-rows-of-one.csv-")
     assert ["verdict" in drift for drift in told] == [True]
-    for wrong in ({"reference": normal}, {"id_column": "id"}, {"from_last": True}, {"options": {"m": 2}}):
+    for wrong in (
+        {"reference": normal},
+        {"pool": bs.table(None, id="id")},
+        {"from_last": True},
+        {"rounds": Rounds(m=2)},
+    ):
         with pytest.raises(InputError, match="go with the table"):
             go_on(tmp_path, **wrong)
     with pytest.raises(InputError, match="leave out what is said about columns"):
-        go_on(tmp_path, second, from_last=True, id_column="id")
+        go_on(tmp_path, bs.table(second, id="id"), from_last=True)
 
 
 def test_a_table_that_was_written_over_is_named(monday, tmp_path):
@@ -93,8 +98,8 @@ def test_a_split_in_time_is_made_again(tmp_path):
     for seed, name in enumerate(("monday", "tuesday")):
         path = export(tmp_path, name, seed)
         pd.read_csv(path).assign(day=range(80)).to_csv(path, index=False)
-    roles = {"id_column": "id", "time_column": "day", "reference_until": "60%"}
-    first = bs.ReviewSession(tmp_path / "monday.csv", folder=tmp_path, k=3, m=2, **roles, kinds=Kinds(kinds=1))
+    table, options = bs.table(tmp_path / "monday.csv", id="id", time="day"), {"k": 3, "m": 2, "kinds": Kinds(kinds=1)}
+    first = bs.ReviewSession(table, folder=tmp_path, split=Split(until="60%"), **options)
     second = turn_to(first, tmp_path / "tuesday.csv")
     assert second.record["sizes"] == first.record["sizes"] and second.record["reference"] is None
 

@@ -182,7 +182,7 @@ def test_a_problem_of_weights_gets_the_same(tmp_path):
     again = review_problem(tmp_path / "p.npz", k=1, search=Search(neighbours=(0, 0)))
     assert again.problem.k == 1 and len(again.neighbours) == 1
     assert again.summary["title"] == "Selection from p.npz"
-    assert "k=1, neighbours=(0, 0))" in again.summary["reproduce"]["command"]
+    assert review.summary["reproduce"]["command"] == "biselect.review(pool)"
     with pytest.raises(InputError, match="are for files"):
         review_problem(problem, k=1)
 

@@ -22,7 +22,7 @@ def tables(seed=0, rows=150):
     return pool, rng.normal(size=(300, 7))
 
 
-SMALL = {"k": 8, "m": 3, "kinds": 2}
+SMALL = {"k": 8, "m": 3, "kinds": Kinds(kinds=2)}
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_session_in_a_folder_goes_on_where_it_was(folder):
     assert again.history == first.history and again.next_rows(6) == first.next_rows(6)
     by_tables = bs.ReviewSession(*tables(), folder=folder, **SMALL)  # the same tables and options go on, too
     assert by_tables.choice == 0 and by_tables.history == first.history
-    assert bs.ReviewSession(*tables(), folder=folder, **{**SMALL, "seed": 1}).choice == 1
+    assert bs.ReviewSession(*tables(), folder=folder, **SMALL, search=Search(seed=1)).choice == 1
     assert bs.ReviewSession.open(folder, *tables()).choice == 1
     assert bs.ReviewSession(*tables(), folder=folder, **SMALL).choice == 0  # back to the first one
     assert bs.ReviewSession.open(folder, *tables()).history == first.history
@@ -174,9 +174,8 @@ def test_labels_in_the_table_reach_nothing():
         normal = pd.DataFrame(reference, columns=columns)
         session = bs.ReviewSession(bs.table(frame, label="bad"), normal, **SMALL)
         asked.append((run(session, 8, lambda row: row < 10), [one.name for one in session.lists]))
-        review = bs.review(
-            bs.table(frame, label="bad"), normal, **SMALL, kinds=Kinds(null_draws=0), search=Search(neighbours=(0, 0))
-        )
+        options = {**SMALL, "kinds": Kinds(kinds=2, null_draws=0), "search": Search(neighbours=(0, 0))}
+        review = bs.review(bs.table(frame, label="bad"), normal, **options)
         asked[-1] += (review.selection.to_dict(), [kind.selection.to_dict() for kind in review.kinds])
     assert asked[0] == asked[1]
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import biselect as bs
-from biselect.options import Columns, Kinds
+from biselect.options import Columns, Kinds, Weighing
 from biselect.reviews.new_export import turn_to
 from biselect.reviews.policy import LEARNER
 
@@ -104,13 +104,16 @@ def by_number(seed, first, moves, rows=150):
 @pytest.mark.parametrize("tuesday_moves", [{}, {"c2": (5.0, 1.0)}, {"c1": (1.0, 3.0), "c5": (2.0, 1.0)}])
 def test_answered_records_are_known_again_whatever_moved_on_either_day(tmp_path, drift, monday_moves, tuesday_moves):
     normal = by_number(0, "n", {}, rows=400)
-    options = {"id_column": "id", "exclude": ["id"], "m": 2, "kinds": 1, "drift": drift, "folder": tmp_path}
-    monday = bs.ReviewSession(by_number(1, "m", monday_moves), normal, **options)
+    weighing, columns = Weighing(drift=drift), Columns(id="id", exclude=["id"])
+    options = {"m": 2, "kinds": Kinds(kinds=1), "weighing": weighing, "folder": tmp_path}
+    monday = bs.ReviewSession(bs.table(by_number(1, "m", monday_moves), columns=columns), normal, **options)
     monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
     answered = [*monday.standing.latest()]
     new = by_number(2, "t", tuesday_moves, rows=400)
     tuesday = bs.ReviewSession(
-        pd.concat([new, by_number(1, "m", monday_moves).iloc[answered]], ignore_index=True), normal, **options
+        bs.table(pd.concat([new, by_number(1, "m", monday_moves).iloc[answered]], ignore_index=True), columns=columns),
+        normal,
+        **options,
     )
     assert tuesday.taught.again == {*range(400, 400 + len(answered))}
     expected = bool(monday_moves) and drift == "recentre"
@@ -122,11 +125,15 @@ def test_answered_records_are_known_again_whatever_moved_on_either_day(tmp_path,
 
 
 def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
-    options = {"id_column": "id", "exclude": ["id"], "m": 2, "kinds": 1, "folder": tmp_path}
-    monday = bs.ReviewSession(by_number(1, "m", {"c2": (3.0, 1.0)}), by_number(0, "n", {}, rows=400), **options)
+    options, columns = {"m": 2, "kinds": Kinds(kinds=1), "folder": tmp_path}, Columns(id="id", exclude=["id"])
+    monday = bs.ReviewSession(
+        bs.table(by_number(1, "m", {"c2": (3.0, 1.0)}), columns=columns), by_number(0, "n", {}, rows=400), **options
+    )
     monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
     answered = [*monday.standing.latest()]
-    tuesday = bs.ReviewSession(by_number(2, "t", {"c4": (4.0, 1.0)}), by_number(5, "n", {}, rows=400), **options)
+    tuesday = bs.ReviewSession(
+        bs.table(by_number(2, "t", {"c4": (4.0, 1.0)}), columns=columns), by_number(5, "n", {}, rows=400), **options
+    )
     usual = tuesday.tables.values_of([dict.fromkeys(COLUMNS)], tuesday.record["scales"])
     raw = monday.tables.now.values[answered]
     for j in range(6):

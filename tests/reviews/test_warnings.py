@@ -66,7 +66,7 @@ def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
 def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
     findings = found(np.resize(values, 400), np.resize(values, 20))
     assert [finding.kind for finding in findings] == ["code"] * is_code
-    assert all("say categories=['q']" in finding.text for finding in findings)
+    assert all("say columns=Columns(types={'q': 'category'})" in finding.text for finding in findings)
 
 
 def test_whole_budgets_are_told():

@@ -129,7 +129,7 @@ def test_the_checker_is_one_short_file_of_its_own():
 def test_an_unproven_answer_has_no_proof(tmp_path):
     problem = SelectionProblem(coupling=np.eye(3), k=1, m=1)
     with pytest.raises(InputError, match="proven"):
-        bs.solve(problem, "random").save_proof(tmp_path / "proof.json")
+        bs.solve(problem, "greedy").save_proof(tmp_path / "proof.json")
 
 
 @pytest.fixture(scope="module")

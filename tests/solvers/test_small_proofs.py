@@ -9,7 +9,8 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers import SOLVERS, Answer, certified, enumeration, exact, incumbent
+from biselect.solvers import Answer, certified, enumeration, exact, incumbent
+from biselect.solvers import registry as registered
 from biselect.solvers.incumbent import Grid
 from biselect.testing.oracles import all_selections
 
@@ -60,25 +61,25 @@ def test_no_bound_is_above_the_exact_optimum(seed):
 
 def wrong_answer(monkeypatch):
     """A solver that takes another choice for the best, with the proof of the best."""
-    right = SOLVERS.load("exact")
+    right = registered.SOLVERS.load("exact")
 
     def wrong(problem, run, **options):
         answer = right(problem, run, **options)
         return replace(answer, samples=np.arange(problem.n_samples - problem.k, problem.n_samples))
 
-    monkeypatch.setitem(SOLVERS._things, "exact", wrong)
+    monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
 
 
 def wrong_proof(monkeypatch):
     """A solver whose first choice is its answer, with a proof that closes everything at once."""
-    right = SOLVERS.load("exact")
+    right = registered.SOLVERS.load("exact")
 
     def wrong(problem, run, **options):
         proof = right(problem, run, **options).proof
         first = np.arange(problem.k), np.arange(problem.m)
         return Answer(samples=first[0], features=first[1], proven=True, proof=replace(proof, dives=[], closed=np.inf))
 
-    monkeypatch.setitem(SOLVERS._things, "exact", wrong)
+    monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
 
 
 FAULTS = {
@@ -127,14 +128,14 @@ def first_choice(problem):
 
 
 def test_a_damaged_proof_and_one_that_is_missing_leave_no_claim(monkeypatch):
-    right = SOLVERS.load("exact")
+    right = registered.SOLVERS.load("exact")
     for change in ({"prices": []}, {"exponent": 10**9}, {"tau": "1"}, {"order": [99]}, None):
 
         def wrong(problem, run, *, change=change, **options):
             answer = right(problem, run, **options)
             return replace(answer, proof=None if change is None else replace(answer.proof, **change))
 
-        monkeypatch.setitem(SOLVERS._things, "exact", wrong)
+        monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
         answer = bs.solve(drawn(0), "exact")
         assert not answer.proven_optimal and not answer.proof_checked and answer.bound == -np.inf
         assert ("refused_proof" in answer.info) == (change is not None)

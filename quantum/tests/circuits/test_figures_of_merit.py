@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import TimeToSolution, by_depth, runs_needed, time_to_solution
-from biselect_studies.data.synthetic import planted_problem
 
 
 def test_so_many_runs_see_the_optimum_that_often():

@@ -12,7 +12,7 @@ import biselect as bs
 from biselect.errors import InputError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Schedule
 from biselect_quantum.circuits.figures_of_merit import by_depth
-from biselect_quantum.plot.training_picture import draw_training
+from biselect_quantum.plot.circuit_figures import draw_training
 
 matplotlib.use("Agg")
 

@@ -208,14 +208,13 @@ def refuse_unusable(
     if unusable.any():
         row, column = np.argwhere(unusable)[0]
         kind = "an infinite value" if np.isinf(X[row, column]) else "a missing value"
-        ways = [
-            f"{verb} {spell(Weighing(missing=way))}"
-            for verb, way in (("weigh missing values with", "weigh"), ("fill them with", "median"))
-        ]
         raise InputError(
             f"{where} has {kind} in column {columns[column]!r}, {place_of(int(row))} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-            + f", {' or '.join(ways)}"
+            + (
+                f", leave {spell(Weighing(missing='error'))} out to weigh missing values, or fill them with "
+                f"{spell(Weighing(missing='median'))}"
+            )
             * (missing == "error")
         )
 

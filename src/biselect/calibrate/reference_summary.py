@@ -33,7 +33,7 @@ class ReferenceSummary:
 
     Ranks of a sketch are exact while a column has fewer than `entries` values, and in both tails always; elsewhere
     `rank_error` bounds them. A summary can be stored, merged with others, give a `Calibrator` (`fit_summary`), and
-    stand for the older table of `biselect.reviews.monitor_drift`.
+    stand for the older table of `biselect.monitor`.
 
     Args:
         entries: how many numbers may be kept of a column; None keeps all.
@@ -244,8 +244,8 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
     gaps = [summary.missing[name] for name in names]
     if missing == "error" and any(gaps):
         name, absent = next((name, absent) for name, absent in zip(names, gaps, strict=True) if absent)
-        way = spell(Weighing(missing="weigh"))
-        raise InputError(f"the reference has {absent} missing values in column {name!r}; weigh them with {way}")
+        way = spell(Weighing(missing="error"))
+        raise InputError(f"the reference has {absent} missing values in column {name!r}; leave {way} out to weigh them")
     return windows_of(
         {j: known.get(name) for j, name in enumerate(names) if name not in summary.categories},
         {

@@ -128,6 +128,7 @@ class Roles:
                 said = spell(Columns(types={name: kind}))
                 raise InputError(f"{said}: a column holds number, category, date, or parts of it such as date:hour")
             types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
+        shown = [columns.show] if isinstance(columns.show, str) else columns.show
         return cls(
             id_column=columns.id,
             label_column=columns.label,
@@ -136,7 +137,7 @@ class Roles:
             date_format=csv.date_format,
             features=columns.features,
             exclude=columns.exclude,
-            show=[*columns.show, *([columns.score] if columns.score else [])],
+            show=[*shown, *([columns.score] if columns.score else [])],
             per=per,
             categories=types["category"],
             numbers=types["number"],

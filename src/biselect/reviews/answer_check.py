@@ -141,7 +141,7 @@ def _checked_kinds(
     scores = kept.sample_scores if header["own_scores"] else np.zeros(kept.n_samples)
     plain = replace(kept, sample_scores=scores, feature_scores=np.zeros(kept.n_features))
     null, number = np.array(told["null_scores"], dtype=float), len(told["found"])
-    asked: Any = {"kinds": number, "apart": told["apart"], "null_scores": null}  # each problem follows from the last
+    asked: Any = {"kinds": number, "null_scores": null}  # each problem follows from the last
     return replace(find_kinds(plain, arrays.get("sides"), **asked, answer=answer), stopped=told["stopped"]), screens
 
 

@@ -251,7 +251,7 @@ def call_in_words(function: Callable[..., Any], **arguments: Any) -> str:
         elif name == "pool":
             written += [] if value is None else [f"pool={_table_in_words(name, value)}"]
         elif isinstance(value, Options):
-            written += [] if value == parameter.default else [in_python(value)]
+            written += [in_python(value)] if non_defaults(value) else []
         elif value is not parameter.default and value != parameter.default:
             written.append(f"{name}={value!r}")
     return f"biselect.{function.__name__}({', '.join(written)})"

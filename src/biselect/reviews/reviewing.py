@@ -85,8 +85,10 @@ def review(
         if (k, m, reference) != (None, None, None):
             raise InputError("a SelectionProblem has its own k and m, and no reference; leave them out")
         return review_problem(pool, search=search, title=title, progress=progress)
-    if k is None or m is None or (isinstance(m, str) and m != "auto"):
-        raise InputError(f"k must be a number and m a number or 'auto', got {k!r} and {m!r}")
+    if k is None or m is None:
+        raise InputError(f"a table has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
+    if isinstance(m, str) and m != "auto":
+        raise InputError(f"m must be a number or 'auto', got {m!r}")
     step = steps_of(progress)
     table, reference = tables_of(pool, reference)
     form = Form.of(weighing, kinds)
@@ -206,7 +208,7 @@ def review_problem(
     question = Question(
         problem=loaded,
         title=title or named,
-        reproduce=provenance(call_in_words(review, pool="problem", search=search), search.seed, [problem]),
+        reproduce=provenance(call_in_words(review, pool=problem, search=search), search.seed, [problem]),
         find_chance=partial(chance_for, loaded, None, None, seed=search.seed),
     )
     return answered(question, search, step)

@@ -71,7 +71,7 @@ def run(
             continue
         if isinstance(values, BiselectError):
             raise values
-        _write(task, values, folder)
+        keep(task, values, folder)
         spent.setdefault(task.experiment, []).append(seconds)
         done += 1
         if progress is not None:
@@ -135,7 +135,8 @@ def _read(task: Task, folder: Path) -> Values | None:
     return values
 
 
-def _write(task: Task, values: Values, folder: Path) -> None:
+def keep(task: Task, values: Values, folder: Path) -> None:
+    """Write a result under the key of its task."""
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

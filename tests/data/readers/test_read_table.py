@@ -12,6 +12,7 @@ import pytest
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import read_blocks, read_table
 from biselect.data.readers.sources import Source
+from biselect.data.table import Table
 from biselect.errors import InputError, MissingDependencyError
 from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
@@ -217,7 +218,7 @@ def test_a_folder_or_a_glob_of_parquet_is_one_table(parts):
     assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": ["2023", "2023", "2024", "2024"]}
     assert read_table(f"{parts}/**/*.parquet").to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab")}
     assert pa.concat_tables(read_blocks(parts)).equals(whole)
-    assert summed_up(parts, Threads(), steps_of(False)).rows == 4
+    assert summed_up(Table(parts), Threads(), steps_of(False)).rows == 4
     assert len(provenance("c", 0, [parts])["inputs"]) == 2
 
 

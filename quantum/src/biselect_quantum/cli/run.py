@@ -119,8 +119,8 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
         f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
         f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
-        f"{facts['circuits']} circuits, {facts['shots_taken']} shots in all, {facts['readout']} of them to calibrate "
-        "the readout",
+        f"{facts['circuits']} circuits, {facts['shots_taken']} shots in all"
+        + (f", {facts['readout']} of them to calibrate the readout" if facts["readout"] else ""),
         f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
     ):
         show_line(line)
