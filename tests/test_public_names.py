@@ -52,7 +52,7 @@ NAMES = {
         "noisy_shots register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
-    "biselect.data.splits": "TimeSplit split_rows",
+    "biselect_studies.data.splits": "TimeSplit split_rows",
     "biselect_studies.data.candidates": "Candidates balanced ranked reservoir unbalanced",
     "biselect_studies.data.synthetic": (
         "Planted benchmark depth_problem gaussian_qubo panel_problem planted_block planted_problem"
