@@ -11,12 +11,16 @@ endif
 PAPER := .venv-paper
 PAPER_READY := $(PAPER)/.ready
 
-.PHONY: demo paper-env test crash mutants fuzz coverage test-slow test-gpu lint docs linkcheck lock bench bench-gpu clean
+.PHONY: demo paper-env test quick crash mutants fuzz coverage test-slow test-gpu lint docs linkcheck lock bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
 
-test: $(READY) lint
+# Types are checked while the tests run: one does not wait for the other's core.
+test: $(READY)
+	$(MAKE) --no-print-directory -j 2 lint quick
+
+quick: $(READY)
 	$(VENV)/bin/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
 # Machine code of compiled kernels is invisible to it: such functions are left out of the count.
@@ -35,7 +39,7 @@ crash: $(READY)
 mutants: $(READY)
 	$(VENV)/bin/python scripts/mutate.py
 
-# On a machine with a GPU: needs its own Python with CuPy, NumPy and pytest, nothing else.
+# On a machine with a GPU: needs its own Python with CuPy, lazy-loader, NumPy and pytest, nothing else.
 test-gpu:
 	PYTHONPATH=src:quantum/src $(PYTHON) -m pytest quantum/tests/gpu
 

@@ -123,7 +123,7 @@ def on_slices():
     """F1@k of the default and of two plain blocks on the balanced Credit Card slices of the studies."""
     from biselect_studies import creditcard_fields as fields
     from biselect_studies.data.creditcard import load_credit_card
-    from biselect_studies.metrics import f1_at_k
+    from biselect_studies.inference import f1_at_k
 
     features = load_credit_card().features[:, :SLICE_FEATURES]
     windows = fields.split(fields.SPLIT)

@@ -16,6 +16,7 @@ import numpy as np
 
 from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits.figures_of_merit import time_to_solution
 from biselect_studies.data.synthetic import planted_problem
 
 SIZES = ((8, 6, 3, 2), (12, 8, 3, 5), (14, 10, 3, 3))
@@ -27,7 +28,7 @@ def instance(size: tuple[int, int, int, int], seed: int) -> dict[str, dict[str, 
     """What each method needs on one instance."""
     ansatz = Ansatz(planted_problem(size, 2.0, seed=seed), 3, backend="compiled")
     trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=seed, progress=False)
-    rows = ansatz.time_to_solution(trained, shot_seconds=SHOT, runs=50, seed=seed)
+    rows = time_to_solution(ansatz, trained, shot_seconds=SHOT, runs=50, seed=seed)
     return {row.method: {**row._asdict(), "method": row.method} for row in rows}
 
 

@@ -11,7 +11,7 @@ import biselect as bs
 from benchmarks.cases import instance, million
 from benchmarks.record import Line, seconds
 from biselect.core import SelectionProblem
-from biselect.solvers.one_sided import by_features
+from biselect.solvers.response import by_features
 from biselect.solvers.row_response import best_rows
 
 

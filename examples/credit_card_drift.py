@@ -19,7 +19,7 @@ from biselect import solve
 from biselect.calibrate import Calibrator
 from biselect_studies.extensions.drift import Drift, Question, measure
 from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
-from biselect_studies.metrics import f1_at_k
+from biselect_studies.inference import f1_at_k
 
 SIZES = ((20, 3), (50, 5), (80, 8))  # N and k; m = 4 of 12 features
 FEATURES = [f"V{j}" for j in range(1, 13)]

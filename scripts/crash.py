@@ -42,7 +42,7 @@ from biselect_quantum.devices.execution.manifest import freeze, plan
 from biselect_quantum.devices.execution.outcomes import conclude
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.likeliest import compile_problem
-from biselect_quantum.plot.training_picture import training_picture
+from biselect_quantum.plot.circuit_figures import training_picture
 from biselect_studies import load
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import write as write_study

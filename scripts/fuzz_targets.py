@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 import biselect as bs
-from biselect.core.json_files import content_hash, seal
+from biselect.core.untrusted import content_hash, seal
 from biselect.data.readers import read_table
 from biselect.errors import BiselectError
 from biselect.options import Kinds, Search
@@ -186,7 +186,7 @@ def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
     from biselect.data.pools import Roles
     from biselect.data.problem_files import read_problem
-    from biselect.engines.threads import Threads
+    from biselect.partitions.passes import Threads
     from biselect.progress import steps_of
     from biselect.reviews.inputs import open_pool, provenance
     from biselect.reviews.summaries import summed_up

@@ -22,7 +22,7 @@ LAYERS = {  # a module imports from its own layer and those before it
     "biselect_quantum": (
         "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"
     ),
-    "biselect_studies": "_version metrics data extensions recovery quantum",  # all else is a study, and lies above
+    "biselect_studies": "_version data extensions recovery quantum",  # all else is a study, and lies above
 }
 ONLY = {  # what imports another package, and nobody else
     "qiskit": ("biselect_quantum.devices",),
@@ -216,7 +216,7 @@ except SystemExit:
     "code",
     [
         "import biselect",
-        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.calibrate.Calibrator",
+        "import biselect; biselect.SelectionProblem; biselect.solve; biselect.Selection",
         "import biselect; p = biselect.SelectionProblem(coupling=[[1.0, 2.0]], k=1, m=1); biselect.solve(p)",
     ],
 )
@@ -247,5 +247,5 @@ def test_a_command_loads_the_modules_that_it_needs(tables):
     selecting = loaded_by(command("select", tables / "pool.parquet", "--id-column", "id", *arguments))
     assert (tables / "answer" / "selection.json").exists()
     assert len([name for name in selecting if is_ours(name)]) <= 150
-    drawing = loaded_by("import biselect_quantum.plot.training_picture")
+    drawing = loaded_by("import biselect_quantum.plot.circuit_figures")
     assert len([name for name in drawing if is_ours(name)]) <= 90

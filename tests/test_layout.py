@@ -1,6 +1,7 @@
 """A newcomer finds things: one name for one idea, tests where one looks, options in the command line alone."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -9,108 +10,102 @@ from pathlib import Path
 
 import pytest
 
-import biselect
-
-ROOT = Path(biselect.__file__).parent
-TESTS = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+TREES = {  # packages whose tests mirror them
+    "biselect": (ROOT / "src" / "biselect", ROOT / "tests"),
+    "biselect_quantum": (ROOT / "quantum" / "src" / "biselect_quantum", ROOT / "quantum" / "tests"),
+}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-TESTED_IN = {  # parts that are tested through the whole they belong to
-    "app/test_guard.py": "app/entrance",
-    "app/test_server.py": "app/jobs app/pages",
-    "calibrate/test_maps.py": "calibrate/steps_kernel",
-    "cli/test_main.py": "cli/options cli/console",
-    "cli/test_select.py": "cli/answer",
-    "cli/test_terminal.py": "cli/usage",
-    "cli/test_workbench.py": "app/connections",
-    "data/aml/test_features.py": "data/aml/generator",
-    "hardware/execute/test_ibm.py": "hardware/execute/remote",
-    "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
-    "hardware/test_noise.py": "hardware/noise/figures hardware/noise/model hardware/noise/registers "
-    "hardware/noise/trajectories",
-    "hardware/test_noise_vectors.py": "hardware/noise/chances hardware/noise/courses hardware/noise/vector_kernel "
-    "hardware/noise/vectors",
-    "hardware/test_ordering.py": "hardware/order_kernel",
-    "hardware/test_swap_network.py": "hardware/lines",
-    "hardware/test_register_trees.py": "hardware/noise/register_trees",
-    "hardware/test_patches.py": "hardware/patch_kernel",
-    "cli/test_monitor.py": "report/monitor",
-    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
-    "plot/training_picture",
-    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases "
-    "data/readers/excel data/readers/json_lines data/readers/values",
-    "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
-    "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
-    "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
-    "gpu/test_gpu.py": "simulate/gpu",
-    "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
-    "reviews/large/survey",
-    "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
-    "reviews/test_rounds.py": "report/review_rounds",
-    "reviews/test_session.py": "reviews/review_tables",
-    "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
-    "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
-    "partitions/arrow_rows partitions/parquet_rows partitions/parts",
-    "reviews/test_drift_watch.py": "reviews/summaries",
-    "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
-    "simulate/measure simulate/passes simulate/plain simulate/simd",
-    "simulate/test_batches.py": "simulate/batch_passes",
-    "simulate/test_other_mixers.py": "simulate/compiled_grover",
-    "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
-    "solvers/test_check_proof.py": "core/proof",
-    "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "
-    "solvers/branch_kernel solvers/grid solvers/memory solvers/one_sided solvers/settle solvers/spectral "
-    "solvers/thread_pool",
-    "solvers/test_interop.py": "solvers/linear_text",
-    "solvers/test_kernels.py": "solvers/annealing_kernel solvers/bounds_kernel solvers/kawasaki_kernel "
-    "solvers/random_kernel solvers/response solvers/row_kernel solvers/row_response solvers/select_kernel "
-    "solvers/swap_kernel",
-    "solvers/test_solvers.py": "solvers/annealing solvers/auto solvers/feature_first solvers/forced solvers/greedy "
-    "solvers/kawasaki solvers/random_choice solvers/registry solvers/swap_sa solvers/tabu",
-    "theory/test_certificate.py": "theory/contrasts theory/estimate theory/findings",
-    "theory/test_thresholds.py": "theory/covariance theory/noise",
+TESTED_IN = {  # parts that no test imports: they are tested through the whole they belong to
+    "biselect": {
+        "app/test_guard.py": "app/entrance",
+        "app/test_server.py": "app/jobs app/pages",
+        "cli/test_main.py": "cli/commands",
+        "cli/test_select.py": "cli/answer",
+        "data/readers/test_delimited.py": "data/readers/sniffing",
+        "data/readers/test_read_table.py": "data/readers/databases data/readers/excel data/readers/values",
+        "plot/test_plot.py": "plot/change plot/content plot/heat plot/scores",
+        "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting",
+        "reviews/large/test_checking.py": "calibrate/stored_windows",
+        "reviews/test_session.py": "reviews/review_tables",
+        "solvers/test_exact.py": "solvers/branch_kernel",
+    },
+    "biselect_quantum": {
+        "cli/test_run.py": "cli/readers",
+        "devices/test_noise.py": "devices/noise/figures",
+        "devices/test_noise_vectors.py": "devices/noise/chances devices/noise/vector_kernel",
+        "plot/test_circuit_figures.py": "plot/angles plot/circuit_figures",
+        "simulate/test_backends.py": "simulate/kernels simulate/passes simulate/simd",
+        "simulate/test_batches.py": "simulate/batch_passes",
+        "simulate/test_wide.py": "simulate/wide/sampler",
+    },
 }
 
 
-def modules() -> list[Path]:
-    return [path for path in sorted(ROOT.rglob("*.py")) if not path.stem.startswith("_")]
+def modules(package: str) -> list[str]:
+    """Modules of a package by their path in it, without the ending; private ones and packages left out."""
+    root = TREES[package][0]
+    paths = [path for path in sorted(root.rglob("*.py")) if not path.stem.startswith("_")]
+    return [str(path.relative_to(root).with_suffix("")) for path in paths]
 
 
-def test_a_module_name_stands_for_one_idea():
-    """Commands are named after what they call; otherwise a name stands in one package."""
+def imported(tests: Path) -> set[str]:
+    """What the tests of a folder import, by its full name."""
+    names = set()
+    for path in tests.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            elif isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("package", TREES)
+def test_a_module_name_stands_for_one_idea(package):
+    """Commands are named after what they call; otherwise a name stands in one place of a package."""
     homes = defaultdict(list)
-    for path in modules():
-        if path.parent.name != "cli":
-            homes[path.stem].append(str(path.relative_to(ROOT)))
+    for name in modules(package):
+        folder, _, stem = name.rpartition("/")
+        if folder != "cli":
+            homes[stem].append(name)
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
-def test_every_module_has_its_tests():
-    """`a/b.py` is tested in `tests/a/test_b.py`, or as a part of what `TESTED_IN` says."""
-    elsewhere = {module: TESTS / file for file, listed in TESTED_IN.items() for module in listed.split()}
-    missing = []
-    for path in modules():
-        name = str(path.relative_to(ROOT).with_suffix(""))
-        own = TESTS / path.relative_to(ROOT).parent / f"test_{path.stem}.py"
-        assert not (own.exists() and name in elsewhere), f"{name} has a test file of its own: leave it out of TESTED_IN"
-        if not own.exists() and not elsewhere.get(name, own).exists():
-            missing.append(name)
-    assert missing == []
+@pytest.mark.parametrize("package", TREES)
+def test_every_module_has_its_tests(package):
+    """`a/b.py` is tested in `tests/a/test_b.py`, by a test that imports it, or as a part of what `TESTED_IN` says."""
+    (_, tests), names = TREES[package], modules(package)
+    direct = imported(tests)
+    parts = {name for listed in TESTED_IN[package].values() for name in listed.split()}
+    unseen = {
+        name
+        for name in names
+        if not (tests / re.sub(r"([^/]+)$", r"test_\1.py", name)).exists()
+        and f"{package}.{name.replace('/', '.')}" not in direct
+    }
+    assert unseen - parts == set() and parts <= {*names}
+    assert [file for file in TESTED_IN[package] if not (tests / file).exists()] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_the_command_line_knows_options(path):
-    if path.is_relative_to(ROOT / "cli"):
-        pytest.skip("the command line names its own options")
-    texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
-    assert [text for text in texts if isinstance(text, str) and OPTION.search(text)] == []
+def test_only_the_command_line_knows_options():
+    """Errors and texts of the library name Python's parameters; what has a flag says so in `options`."""
+    told = []
+    for package, (root, _) in TREES.items():
+        for name in modules(package):
+            if name.partition("/")[0] not in ("cli", "options"):
+                nodes = ast.walk(ast.parse((root / f"{name}.py").read_text(encoding="utf-8")))
+                texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+                told += [f"{package}/{name}: {text}" for text in texts if OPTION.search(text)]
+    assert told == []
 
 
 DATA = {".csv", ".html", ".json", ".npz", ".parquet", ".png", ".qpy", ".sqlite", ".svg", ".tsv", ".xlsx"}
-DATA_FOLDERS = ("benchmarks/results/", "docs/", "src/", "studies/src/", "studies/tests/", "tests/")
+DATA_FOLDERS = ("benchmarks/results/", "docs/", "quantum/", "src/", "studies/src/", "studies/tests/", "tests/")
 
 
 def test_no_tracked_file_was_left_by_a_command():
-    listed = subprocess.run(["git", "ls-files"], cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("needs a git checkout")
     tracked = listed.stdout.splitlines()
@@ -122,15 +117,16 @@ def test_no_tracked_file_was_left_by_a_command():
 
 def test_a_run_that_leaves_a_file_in_the_tree_fails(tmp_path):
     """The conftest of this repository, in a repository with a test that writes where it stands."""
-    (tmp_path / "conftest.py").write_text((TESTS.parent / "conftest.py").read_text(encoding="utf-8"))
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text(encoding="utf-8"))
     (tmp_path / "test_one.py").write_text("from pathlib import Path\n\n\ndef test_one():\n    assert 1\n")
     for command in (["init", "-q"], ["add", "-A"]):
         if subprocess.run(["git", *command], cwd=tmp_path, check=False).returncode:
             pytest.skip("needs git")
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
     (tmp_path / ".gitignore").write_text("__pycache__/\n.hypothesis/\n")
-    assert subprocess.run(pytest_, cwd=tmp_path, check=False).returncode == 0
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # which take longer to load than all else here
+    assert subprocess.run(pytest_, cwd=tmp_path, env=alone, check=False).returncode == 0
     with (tmp_path / "test_one.py").open("a") as test:
         test.write("    Path('left.csv').write_text('')\n")
-    told = subprocess.run(pytest_, cwd=tmp_path, capture_output=True, text=True, check=False)
+    told = subprocess.run(pytest_, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
     assert told.returncode == 1 and "left.csv" in told.stdout

@@ -12,7 +12,6 @@ NAMES = {
         "TailCalibrator groups_by inspect read_problem review review_problem solve solver_names"
     ),
     "biselect.core": "Components Ising Sector",
-    "biselect_studies.metrics": "f1_at_k",
     "biselect_quantum.uniform": "uniform_energy",
     "biselect.reviews": (
         "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round RoundFound Standing "

@@ -129,15 +129,18 @@ def test_the_error_survives_a_way_between_processes():
     assert str(again) == "it needs 5 GiB; take less" and again.figures == "it needs 5 GiB"
 
 
-def test_every_extra_that_is_named_exists():
+def test_every_install_that_is_named_works_from_a_clone():
+    """Nothing is on an index: what is named is a folder of the repository, and an extra that it declares."""
     import tomllib
     from pathlib import Path
 
     root = Path(__file__).parents[1]
-    extras = {
-        name: {*tomllib.loads((root / place / "pyproject.toml").read_text())["project"]["optional-dependencies"]}
-        for name, place in (("biselect", "."), ("biselect-studies", "studies"))
-    }
-    sources = [*(root / "src").rglob("*.py"), *(root / "studies" / "src").rglob("*.py"), root / "README.md"]
-    named = {found for path in sources for found in re.findall(r"(biselect(?:-studies)?)\[(\w+)\]", path.read_text())}
-    assert len(named) >= 4 and all(extra in extras[package] for package, extra in named)
+    folders = (".", "./quantum", "./studies")
+    projects = {one: tomllib.loads((root / one / "pyproject.toml").read_text())["project"] for one in folders}
+    sources = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]
+    sources += [path for folder in folders for path in (root / folder / "src").rglob("*.py")]
+    texts = {path: path.read_text(encoding="utf-8") for path in sources}
+    assert [path for path, text in texts.items() if re.search(r"pip install '?biselect", text)] == []
+    named = {found for text in texts.values() for found in re.findall(r"'(\.(?:/\w+)?)\[(\w+)\]'", text)}
+    named |= {(".", extra) for text in texts.values() for extra in re.findall(r'optional\(.*, "(\w+)"\)', text)}
+    assert len(named) >= 4 and all(extra in projects[folder]["optional-dependencies"] for folder, extra in named)

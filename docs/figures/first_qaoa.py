@@ -5,7 +5,7 @@ from canvas import IMAGES
 
 from biselect.calibrate import Calibrator
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.plot.training_picture import draw_training
+from biselect_quantum.plot.circuit_figures import draw_training
 
 
 def main() -> None:

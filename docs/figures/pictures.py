@@ -11,6 +11,7 @@ from biselect.calibrate import Calibrator
 from biselect.data.demo import ROLES, demo_tables
 from biselect.reviews import monitor_drift
 from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem
 from biselect_studies.quantum import trade
 
@@ -59,7 +60,7 @@ def main() -> None:
         "landscape": bs.plot.landscape(ansatz, training),
         "concentration": bs.plot.schedule(several),
         "energies": bs.plot.energies(circuit, ladder),
-        "depths": bs.plot.depths(circuit.by_depth(ladder)),
+        "depths": bs.plot.depths(by_depth(circuit, ladder)),
         "couplings": bs.plot.couplings(kept()),
         "hits": bs.plot.landscape(circuit, ladder, along=("γ_2", "β_1"), threshold=float(circuit.energies.min())),
     }

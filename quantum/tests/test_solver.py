@@ -4,12 +4,12 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.solvers.registry import Run
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.simulate.stopping import OutOfTimeError
 from biselect_quantum.solver import _advice, _by_chance, qaoa
-from biselect_studies.data.synthetic import planted_problem
 
 
 def scaled(problem, unit):

@@ -4,10 +4,10 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.solvers.registry import Run
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.simulate.layers import energy_table
 from biselect_quantum.simulate.stopping import OutOfTimeError
 from biselect_quantum.wide_solver import _chance, _heaviest_products, by_wide_sampler
-from biselect_studies.data.synthetic import planted_problem
 
 
 @pytest.fixture(scope="module")

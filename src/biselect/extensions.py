@@ -18,6 +18,8 @@ from typing import Any, Generic, TypeVar
 
 from biselect.errors import InputError, MissingDependencyError
 
+__all__ = ["Registry"]
+
 Thing = TypeVar("Thing")
 FOLDERS = {"biselect-quantum": "./quantum", "biselect-studies": "./studies ./quantum"}
 ELSEWHERE = {  # what our own packages bring, so that an error can say which one to install

@@ -19,7 +19,25 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 from biselect.errors import InputError
 
+__all__ = [
+    "Columns",
+    "Compute",
+    "Csv",
+    "Flag",
+    "Kinds",
+    "Options",
+    "Rounds",
+    "RowRules",
+    "Search",
+    "Split",
+    "Watch",
+    "Weighing",
+]
 ANY: Any = ...  # in an advice: some value, which the reader must know
+
+
+class Stated(str):
+    """A value that an advice names although it is the default."""
 
 
 class Flag:

@@ -1,10 +1,9 @@
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from biselect.errors import InputError, MissingDependencyError
+from biselect.errors import InputError
 from biselect_studies import aml_fields, load
 from biselect_studies import stage1_tables as menu
 from biselect_studies.aml_fields import DETECTOR_ROWS, scene
@@ -14,14 +13,6 @@ from biselect_studies.results import entry
 from biselect_studies.runner import Records, collect, run
 from biselect_studies.slice_tables import AML
 from biselect_studies.task import tasks_for
-
-
-def test_aml_without_polars_names_what_brings_it(monkeypatch):
-    from biselect_studies.data.aml_schema import polars
-
-    monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
-        polars.DataFrame()
 
 
 def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path):

@@ -28,7 +28,7 @@ from biselect_studies.page import write_reproduction
 from biselect_studies.render import CELLS, markdown, write
 from biselect_studies.results import Results
 from biselect_studies.rule import hold
-from biselect_studies.runner import Records, _write
+from biselect_studies.runner import Records, keep
 
 pytestmark = pytest.mark.slow  # trains and compiles for a whole device
 
@@ -492,7 +492,7 @@ def test_what_has_no_hardware_columns_or_is_no_device_is_refused(tmp_path):
 def fill_cells(study, folder):
     for task in load(study).tasks(True):
         values = VALUES[task.experiment]
-        _write(task, {name: [value] * (task.stop - task.first) for name, value in values.items()}, folder / CELLS)
+        keep(task, {name: [value] * (task.stop - task.first) for name, value in values.items()}, folder / CELLS)
 
 
 def test_the_command_submits_resumes_and_says_what_is_pending(run, service, tmp_path):

@@ -1,17 +1,19 @@
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from biselect.core.json_files import seal
+from biselect.core.untrusted import seal
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.runner import collect, pending_of, run
 from biselect_studies.task import Task, tasks_for
@@ -64,8 +66,10 @@ FILES = {
     "biselect/inner/data.py": "from importlib.resources import files\ntable = 1\n",
     "biselect_studies/__init__.py": "",
     "biselect_studies/work.py": "from biselect.parts import one\nfrom biselect_studies.task import Cell\n"
-    "def run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
+    "def run():\n    import biselect.late\nx = 'biselect.named:solver'\nimport biselect.registered\n",
     "biselect_studies/task.py": "from biselect.other import x\n",
+    "biselect/registered.py": "MAPS = Registry('biselect.maps', 'map', {})\n",
+    "biselect_studies/maps.py": "one = 1\n",
 }
 DATA = {
     "biselect/inner/tables/one.parquet": "PAR1",
@@ -83,12 +87,14 @@ def package(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(sources, "ROOTS", {name: tmp_path / name for name in ("biselect", "biselect_studies")})
+    point = EntryPoint(name="mine", value="biselect_studies.maps:Map", group="biselect.maps")
+    monkeypatch.setattr(sources, "entry_points", lambda group: [point] if group == point.group else [])
     return tmp_path, lambda: sources.digest.__wrapped__("biselect_studies.work")
 
 
 @pytest.mark.parametrize("changed", sorted(FILES))
 def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, package):
-    """However a module is reached: through a package, inside a function, named in a string, handed on lazily."""
+    """However a module is reached: by import, anywhere, named in a string, handed on lazily, or by entry point."""
     root, digest = package
     before = digest()
     assert digest() == before
@@ -131,6 +137,18 @@ def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
     same = tasks()[0].key
     monkeypatch.undo()
     assert tasks()[0].key == same, "the synthetic benchmark has nothing to do with it"
+
+
+@pytest.mark.parametrize("registered", ["extensions.maps", "extensions.swap_sa"])
+def test_a_registered_map_or_solver_is_part_of_every_key(registered, monkeypatch):
+    from biselect_studies import sources, task
+
+    old = tasks()[0].key
+    path = sources._path(f"biselect_studies.{registered}")
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"changed = 1\n" * (one == path))
+    monkeypatch.setattr(task, "digest", sources.digest.__wrapped__)
+    assert tasks()[0].key != old
 
 
 def test_results_do_not_depend_on_processes_or_blocks(tmp_path):
@@ -300,3 +318,21 @@ def test_tasks_that_lack_a_package_are_left_and_do_not_end_the_others(tmp_path, 
         run([first, second], tmp_path, on="alone")
     run([first, second], tmp_path, on="alone", leaving=(MissingDependencyError,))
     assert pending_of([first, second], tmp_path) == [first]
+
+
+def test_cells_of_another_tree_are_keyed_anew_where_they_are_made_the_same_here(tmp_path):
+    script = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "rekey_cells.py"))
+    run(tasks(), tmp_path / "own", on="alone")
+    for number, path in enumerate(sorted((tmp_path / "own").glob("*/*.json"))):  # as if other code had named them
+        (tmp_path / "old" / path.parent.name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "old" / path.parent.name / f"{number}.json").write_text(path.read_text())
+    outcome = script["rekey"](tmp_path / "old", tmp_path / "new", 1)
+    assert list(outcome.values()) == [f"{len(tasks())} cells kept"]
+    assert contents(tmp_path / "new") == contents(tmp_path / "own")
+    for path in (tmp_path / "old").glob("*/*.json"):
+        content = json.loads(path.read_text())
+        first = next(iter(content["values"]))
+        content["values"][first][0] = 17.0
+        path.write_text(json.dumps(content))
+    assert list(script["rekey"](tmp_path / "old", tmp_path / "none", 1).values()) == ["differs: run it again"]
+    assert not (tmp_path / "none").exists()

@@ -128,7 +128,7 @@ def test_a_circuit_keeps_the_rules_of_the_question(run, tables):
         ({}, ["--id-column", "nobody"], "no column 'nobody'"),
         ({}, ["--features", "x,nothing"], "no column 'nothing'"),
         ({}, ["--solver", "magic"], "no solver 'magic'"),
-        ({}, ["--map", "magic"], "no calibration map 'magic'"),
+        ({}, ["--map", "magic"], "there is no map 'magic'"),
         ({}, ["--marginals", "magic"], "marginals must be one of"),
         ({}, ["--cap", "-1"], "cap"),
         ({}, ["--time-limit", "-1"], "time_limit"),

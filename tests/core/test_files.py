@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from biselect.core import files
 from biselect.core.files import STAGING, check_folder, tidy, write_file, write_folder
-from biselect.core.json_files import check_seal, content_hash, seal
+from biselect.core.untrusted import check_seal, content_hash, seal
 from biselect.errors import BiselectError, InputError
 
 OLD, NEW = ({name: f"{which} {name}" for name in ("a", "b", "manifest")} for which in ("old", "new"))

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from biselect.partitions.held_rows import HeldRows
+from biselect.partitions.arrow_rows import HeldRows
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 
 
 def cut(table: pa.Table, ends: Sequence[int]) -> tuple[Part, ...]:

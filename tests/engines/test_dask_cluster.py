@@ -19,7 +19,7 @@ from biselect.engines import dask_cluster
 from biselect.engines.choose import engine_for
 from biselect.engines.dask_cluster import PER_WORKER, Runs, shares_of
 from biselect.errors import InputError, MissingDependencyError
-from biselect.partitions.table_pass import over
+from biselect.partitions.passes import over
 
 RNG = np.random.default_rng(22)
 TABLE = pa.table({"x": RNG.integers(0, 1000, size=5000).astype(float)})

@@ -14,9 +14,9 @@ from tests.engines.tallies import Tally, cut
 
 from biselect.engines import kept_passes
 from biselect.engines.kept_passes import FOLDER, Resuming, digest, resuming
-from biselect.engines.threads import Threads
 from biselect.errors import AlteredWarning
 from biselect.partitions.any_source import partitions_of
+from biselect.partitions.passes import Threads
 
 TABLE = pa.table({"x": np.random.default_rng(3).normal(size=300)})
 PARTS = cut(TABLE, [100, 200])

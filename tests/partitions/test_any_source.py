@@ -20,13 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
-from biselect.data.given_tables import as_table
 from biselect.data.readers import json_lines, read_table
+from biselect.data.table import as_table
 from biselect.errors import InputError
-from biselect.partitions import any_source, arrow_rows, held_rows, parquet_rows, part_rows
+from biselect.partitions import any_source, arrow_rows, parquet_rows, parts
 from biselect.partitions.any_source import partitions_of
-from biselect.partitions.part_rows import place_of
-from biselect.partitions.parts import Partitions
+from biselect.partitions.parts import Partitions, place_of
 from biselect.partitions.spool import Spool, SpooledRows
 
 NAMES = ("a", "b.c", "text")
@@ -53,7 +52,7 @@ def rows_of(partitions, columns=None):
     for part in partitions.parts:
         assert part.first == at
         for first, block in part.blocks(columns):
-            assert first == at and 0 < block.num_rows <= part_rows.BLOCK_ROWS
+            assert first == at and 0 < block.num_rows <= parts.BLOCK_ROWS
             if set(columns) <= set(partitions.schema.names):
                 assert block.schema.equals(pa.schema([partitions.schema.field(name) for name in columns]))
             found.append(block)
@@ -65,11 +64,11 @@ def rows_of(partitions, columns=None):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits at which a table of sixty rows is large."""
-    for module in (any_source, arrow_rows, held_rows, parquet_rows, part_rows):
+    for module in (any_source, arrow_rows, parquet_rows, parts):
         monkeypatch.setattr(module, "BLOCK_ROWS", 7)
-    for module in (arrow_rows, part_rows):
+    for module in (arrow_rows, parts):
         monkeypatch.setattr(module, "MOST_PART_ROWS", 10)
-    monkeypatch.setattr(part_rows, "FEWEST_PART_ROWS", 5)
+    monkeypatch.setattr(parts, "FEWEST_PART_ROWS", 5)
     monkeypatch.setattr(parquet_rows, "LARGE_GROUP", 12)
 
 

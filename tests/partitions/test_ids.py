@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from biselect.errors import InputError
 from biselect.partitions import ids as comparing
 from biselect.partitions.any_source import partitions_of
-from biselect.partitions.held_rows import HeldRows
+from biselect.partitions.arrow_rows import HeldRows
 from biselect.partitions.ids import hashes, refuse_repeated_ids
-from biselect.partitions.part_rows import numbered
-from biselect.partitions.parts import Partitions
+from biselect.partitions.parts import Partitions, numbered
 
 
 def cut(table, cuts):

@@ -14,9 +14,8 @@ from biselect.data.pools import Roles, split_in_time
 from biselect.errors import InputError
 from biselect.options import Split
 from biselect.partitions import time_cut
-from biselect.partitions.held_rows import HeldRows
-from biselect.partitions.part_rows import numbered, place_of
-from biselect.partitions.parts import Partitions
+from biselect.partitions.arrow_rows import HeldRows
+from biselect.partitions.parts import Partitions, numbered, place_of
 from biselect.partitions.time_cut import ORIGIN, cut_in_time
 
 DAY = dt.datetime(2024, 2, 28)

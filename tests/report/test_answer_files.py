@@ -5,8 +5,8 @@ import json
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.core.csv_text import unguarded
 from biselect.core.files import write_file
+from biselect.core.untrusted import unguarded
 from biselect.errors import InputError
 from biselect.report import render_html
 from biselect.report.answer_files import explanation_csv, write_outputs

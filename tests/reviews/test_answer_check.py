@@ -20,11 +20,11 @@ import pytest
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
-from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.proof import Screen
+from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.partitions import part_rows
+from biselect.partitions import parts
 from biselect.report.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
@@ -34,7 +34,7 @@ from biselect.reviews.large import collecting, gathering, opening, survey
 from biselect.reviews.large import weighing as large_weighing
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.large.gathering import pool_of
-from biselect.solvers.stand_ins import solve_for_whole, with_stand_ins, without_stand_ins
+from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {
@@ -88,7 +88,7 @@ def tiny():
         (gathering, "KEPT_ROWS"): 60,
         (gathering, "MOST_KEPT"): 300,
         (collecting, "CHUNK"): 256,
-        (part_rows, "FEWEST_PART_ROWS"): 500,
+        (parts, "FEWEST_PART_ROWS"): 500,
     }
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), value in sizes.items():

@@ -51,7 +51,7 @@ def test_one_more_obeys_the_rules():
 
 def test_an_unproven_answer_is_not_called_exact():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
-    selection = bs.solve(problem, "random", draws=1)
+    selection = bs.solve(problem, "greedy", local_search=False)
     nearby = neighbours(selection, rows=1, columns=0)
     view = explore(selection, nearby)
     middle = view["budgets"][view["answer"]]

@@ -16,7 +16,7 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.errors import InputError
 from biselect.solvers import branch_and_bound, check_proof, exact
-from biselect.solvers.stand_ins import solve_for_whole
+from biselect.solvers.representatives import solve_for_whole
 from biselect.testing.strategies import problems, ruled_problems
 
 
@@ -129,7 +129,7 @@ def test_the_checker_is_one_short_file_of_its_own():
 def test_an_unproven_answer_has_no_proof(tmp_path):
     problem = SelectionProblem(coupling=np.eye(3), k=1, m=1)
     with pytest.raises(InputError, match="proven"):
-        bs.solve(problem, "random").save_proof(tmp_path / "proof.json")
+        bs.solve(problem, "greedy").save_proof(tmp_path / "proof.json")
 
 
 @pytest.fixture(scope="module")

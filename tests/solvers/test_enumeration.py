@@ -6,9 +6,9 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers.enumeration import screen, visit
-from biselect.solvers.grid import grid_for
-from biselect.solvers.one_sided import by_features
+from biselect.solvers.incumbent import grid_for
 from biselect.solvers.registry import Run
+from biselect.solvers.response import by_features
 
 
 def every_subset(task):

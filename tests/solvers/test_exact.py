@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.solvers import bounds, branch_and_bound, certified, enumeration, exact
-from biselect.solvers.memory import memory_in_words, most_memory
-from biselect.solvers.one_sided import by_features
+from biselect.solvers.bounds import score_bound
 from biselect.solvers.registry import Run
-from biselect.solvers.response import largest, top
-from biselect.solvers.score_bound import score_bound
+from biselect.solvers.representatives import memory_in_words, most_memory
+from biselect.solvers.response import by_features, largest, top
 from biselect.solvers.spectral import spectral_bound
 from biselect.testing import all_selections, brute_force
 from biselect.testing.strategies import problems, ruled_problems

@@ -1,17 +1,14 @@
-import re
 from itertools import product
 
 import numpy as np
 import pytest
-import scipy.optimize
 from hypothesis import given, settings
 
 import biselect as bs
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InfeasibleError, InputError, MissingDependencyError
-from biselect.solvers import interop, linear_text
-from biselect.testing import brute_force
-from biselect.testing.strategies import problems, ruled_problems
+from biselect.solvers import interop
+from biselect.testing.strategies import problems
 
 
 @pytest.fixture
@@ -41,101 +38,12 @@ def test_at_the_safe_penalties_every_ground_state_is_feasible(problem):
     assert energies[~feasible].min(initial=np.inf) > energies[feasible].min()
 
 
-def solve_mps(text):
-    """The smallest reader that can check what `to_mps` writes, with HiGHS behind it."""
-    section, integer = "", False
-    senses, columns, integral, sides, low, high = {}, {}, {}, {}, {}, {}
-    for line in text.splitlines():
-        words = line.split()
-        if not line.startswith(" "):
-            section = words[0]
-        elif section == "ROWS":
-            senses[words[1]] = words[0]
-        elif section == "COLUMNS" and words[0] == "MARKER":
-            integer = words[2] == "'INTORG'"
-        elif section == "COLUMNS":
-            columns.setdefault(words[0], {})[words[1]] = float(words[2])
-            integral[words[0]] = integer
-        elif section == "RHS":
-            sides[words[1]] = float(words[2])
-        elif section == "BOUNDS":
-            high[words[2]] = float(words[3])
-            low[words[2]] = float(words[3]) if words[0] == "FX" else 0.0
-    names, rows = list(columns), [row for row in senses if row != "obj"]
-    matrix = np.array([[columns[name].get(row, 0.0) for name in names] for row in rows])
-    upper = np.array([sides.get(row, 0.0) for row in rows])
-    lower = np.where([senses[row] == "E" for row in rows], upper, -np.inf)
-    found = scipy.optimize.milp(
-        [columns[name]["obj"] for name in names],
-        integrality=[integral[name] for name in names],
-        bounds=scipy.optimize.Bounds([low[name] for name in names], [high[name] for name in names]),
-        constraints=scipy.optimize.LinearConstraint(matrix, lower, upper),
-    )
-    return dict(zip(names, found.x, strict=True))
-
-
-@given(ruled_problems(max_samples=4, max_features=4))
-@settings(max_examples=60)
-def test_the_mps_text_is_the_problem(problem):
-    solution = solve_mps(linear_text.to_mps(problem))
-    answer = interop.from_values(problem, solution, solver="highs")
-    assert answer.energy == pytest.approx(brute_force(problem), rel=1e-6, abs=1e-6)
-
-
-def test_the_lp_text_holds_every_coefficient(ruled):
-    text = linear_text.to_lp(ruled)
-    for i, j in product(range(6), range(5)):
-        sign, number = re.search(rf"([+-]) ([\d.e-]+) x{i}_{j}\b", text).groups()
-        assert float(sign + number) == -0.5 * ruled.coupling[i, j]
-    assert " s1 = 1\n" in text and " s4 = 0\n" in text
-    assert re.search(r"c\d+: 1.0 s0 \+ 1.0 s2 \+ 1.0 s3 <= 1.0\n", text)
-    assert text.index("Binaries") < text.index("End")
-
-
-def test_the_mps_text_is_read_by_ortools(ruled):
-    builder = pytest.importorskip("ortools.linear_solver.python.model_builder")
-    model, solver = builder.Model(), builder.Solver("scip")
-    assert model.import_from_mps_string(linear_text.to_mps(ruled))
-    assert solver.solve(model) == builder.SolveStatus.OPTIMAL
-    values = {variable.name: solver.value(variable) for variable in model.get_variables()}
-    answer = interop.from_values(ruled, values, solver="scip")
-    assert answer.energy == pytest.approx(bs.solve(ruled, "exact").energy)
-
-
-@pytest.mark.parametrize("write", [linear_text.to_lp, linear_text.to_mps])
-def test_gurobi_reads_both_and_its_solution_file_comes_back(ruled, write, tmp_path):
-    gurobipy = pytest.importorskip("gurobipy")
-    path = tmp_path / f"problem.{write.__name__.removeprefix('to_')}"
-    path.write_text(write(ruled))
-    with gurobipy.Env(params={"OutputFlag": 0}) as env, gurobipy.read(str(path), env) as model:
-        model.optimize()
-        model.write(str(tmp_path / "found.sol"))
-    answer = interop.from_solution_file(ruled, tmp_path / "found.sol", solver="gurobi")
-    assert answer.energy == pytest.approx(bs.solve(ruled, "exact").energy)
-
-
-def test_a_solution_file_becomes_a_selection(ruled, tmp_path):
-    best = bs.solve(ruled, "exact")
-    lines = ["# Objective value = 1", "Columns 41", *(f"s{i} 1" for i in best.samples)]
-    lines += [f"  {7 + j} f{j} 0.9999999" for j in best.features]
-    (tmp_path / "found.sol").write_text("\n".join(lines))
-    answer = interop.from_solution_file(ruled, tmp_path / "found.sol", solver="other")
-    assert (answer.samples.tolist(), answer.features.tolist()) == (best.samples.tolist(), best.features.tolist())
-    assert answer.energy == pytest.approx(best.energy)
-    assert (answer.solver, answer.proven_optimal) == ("other", False)
-
-
-def test_unusable_solutions_are_refused(ruled, tmp_path):
+def test_unusable_solutions_are_refused(ruled):
     with pytest.raises(InputError, match="lacks 11 variables, 's0' among them"):
         interop.from_values(ruled, {}, solver="x")
     values = {**{f"s{i}": 1 for i in range(6)}, **{f"f{j}": 0 for j in range(5)}}
     with pytest.raises(InfeasibleError, match="chooses 6 samples and 0 features"):
         interop.from_values(ruled, values, solver="x")
-    (tmp_path / "empty.sol").write_text("status optimal\n")
-    with pytest.raises(InputError, match="names none of the variables"):
-        interop.from_solution_file(ruled, tmp_path / "empty.sol", solver="x")
-    with pytest.raises(InputError, match="cannot be read"):
-        interop.from_solution_file(ruled, tmp_path / "absent.sol", solver="x")
 
 
 def test_a_bqm_has_no_place_for_rules_and_an_absent_package_is_named(ruled):

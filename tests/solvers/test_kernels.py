@@ -6,15 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import Rules, SelectionProblem, groups_by
-from biselect.solvers import annealing, bounds, coordinate_ascent, row_response
-from biselect.solvers.annealing_kernel import anneal
-from biselect.solvers.one_sided import by_features
-from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers import annealing, bounds, local_search, row_response
+from biselect.solvers.annealing import anneal
+from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.registry import Run
-from biselect.solvers.response import Limits, best_response, limits_of
-from biselect.solvers.select_kernel import limited_top_sum, top_sum
-from biselect_studies.extensions.kawasaki_kernel import ring_walk
-from biselect_studies.extensions.swap_kernel import swap_walk
+from biselect.solvers.response import Limits, best_response, by_features, limits_of
 
 NO_GROUPS = np.empty(0, dtype=np.int64)
 
@@ -107,92 +103,6 @@ def test_annealing_is_its_slow_twin(seed):
     assert best == pytest.approx(score(best_lines), abs=1e-9)
 
 
-@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]))
-@settings(max_examples=60)
-def test_swap_sa_is_its_slow_twin(seed, bias):
-    problem = some_problem(seed)
-    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
-    rng = np.random.default_rng(seed)
-    order_s, order_f, moves = rng.permutation(n), rng.permutation(d), np.array([0.4, 0.8])
-    temperatures = np.full(150, 0.7)
-    s, f, state = order_s.copy(), order_f.copy(), np.array([seed], dtype=np.uint64)
-
-    def sample_value(position):
-        row = problem.coupling[s[position], f[:m]].astype(float)
-        return problem.sample_scores[s[position]] + problem.coupling_weight * row.sum()
-
-    def feature_value(position):
-        column = problem.coupling[s[:k], f[position]].astype(float)
-        return problem.feature_scores[f[position]] + problem.coupling_weight * column.sum()
-
-    def draw(count, length, value):
-        leaves, enters = next_below(state, count), count + next_below(state, length - count)
-        if bias > 0 and next_unit(state) <= bias:
-            other, other_in = next_below(state, count), count + next_below(state, length - count)
-            leaves = other if value(other) < value(leaves) else leaves
-            enters = other_in if value(other_in) > value(enters) else enters
-        return leaves, enters
-
-    best = problem.score(s[:k], f[:m])
-    for temperature in temperatures:
-        kind = next_unit(state)
-        with_sample, with_feature = kind <= moves[0] or kind > moves[1], kind > moves[0]
-        if (with_sample and k == n) or (with_feature and m == d):
-            continue
-        before, old_s, old_f = problem.score(s[:k], f[:m]), s.copy(), f.copy()
-        swap_s = draw(k, n, sample_value) if with_sample else None
-        swap_f = draw(m, d, feature_value) if with_feature else None
-        if swap_s:
-            s[list(swap_s)] = s[list(swap_s[::-1])]
-        if swap_f:
-            f[list(swap_f)] = f[list(swap_f[::-1])]
-        gain = problem.score(s[:k], f[:m]) - before
-        if gain < 0 and next_unit(state) > np.exp(gain / temperature):
-            s, f = old_s, old_f
-        best = max(best, problem.score(s[:k], f[:m]))
-
-    best_s, best_f, noted = np.zeros(k, dtype=np.int64), np.zeros(m, dtype=np.int64), np.empty((500, 2))
-    found, count, _ = swap_walk(
-        problem.coupling, problem.coupling_weight, problem.sample_scores, problem.feature_scores, k, m,
-        order_s, order_f, temperatures, moves, bias, np.array([seed], dtype=np.uint64),
-        -np.inf, best_s, best_f, noted,
-    )  # fmt: skip
-    assert (order_s.tolist(), order_f.tolist()) == (s.tolist(), f.tolist())
-    assert found == pytest.approx(best, abs=1e-9)
-    assert found == pytest.approx(problem.score(best_s, best_f), abs=1e-9)
-    assert noted[count - 1, 1] == found
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=60)
-def test_kawasaki_is_its_slow_twin(seed):
-    problem = some_problem(seed)
-    n, d = problem.n_samples, problem.n_features
-    rng = np.random.default_rng(seed)
-    in_s, in_f = rng.permutation(n) < problem.k, rng.permutation(d) < problem.m
-    bits, state = np.concatenate([in_s, in_f]), np.array([seed], dtype=np.uint64)
-    best = -problem.bit_energies(bits)
-    for _ in range(200):
-        edge = next_below(state, n + d)
-        ring, offset = (n, 0) if edge < n else (d, n)
-        x, y = edge, offset + (edge - offset + 1) % ring
-        if bits[x] == bits[y]:
-            continue
-        trial = bits.copy()
-        trial[[x, y]] = trial[[y, x]]
-        gain = float(problem.bit_energies(bits) - problem.bit_energies(trial))
-        if gain < 0 and next_unit(state) > np.exp(gain / 0.8):
-            continue
-        bits = trial
-        best = max(best, -problem.bit_energies(bits))
-    found, _ = ring_walk(
-        problem.coupling, problem.coupling_weight, problem.sample_scores, problem.feature_scores, in_s, in_f, 0.8, 200,
-        np.array([seed], dtype=np.uint64), -np.inf, in_s.copy(), in_f.copy(), np.empty((500, 2)),
-    )  # fmt: skip
-    assert np.concatenate([in_s, in_f]).tolist() == bits.tolist()
-    assert found == pytest.approx(best, abs=1e-9)
-
-
 @given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]), st.sampled_from([1.0, 1e-6, 0.0]))
 @settings(max_examples=300)
 def test_the_row_pass_is_exact_however_close_the_rows_are(seed, dtype, spread):
@@ -232,10 +142,10 @@ def test_climbing_one_after_the_other_equals_climbing_side_by_side(dtype, monkey
     problem = SelectionProblem(
         coupling=rng.normal(size=(300, 20)).astype(dtype), sample_scores=rng.normal(size=300), k=9, m=5
     )
-    plain = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
-    monkeypatch.setattr(coordinate_ascent, "SIDE_BY_SIDE_CELLS", 0)
+    plain = local_search.coordinate_ascent(problem, Run(seed=1))
+    monkeypatch.setattr(local_search, "SIDE_BY_SIDE_CELLS", 0)
     monkeypatch.setattr(bounds, "NUMPY_CELLS", 0)
-    large = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
+    large = local_search.coordinate_ascent(problem, Run(seed=1))
     assert (plain.samples.tolist(), plain.features.tolist()) == (large.samples.tolist(), large.features.tolist())
 
 

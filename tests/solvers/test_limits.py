@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.rules import Group, Rules
-from biselect.solvers import branch_and_bound, check_proof, exact, registry, response, solver_names
+from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
 from biselect.solvers.forced import without_forced
-from biselect.solvers.one_sided import by_features
-from biselect.solvers.registry import Answer, Run
-from biselect.solvers.response import glance
-from biselect.solvers.settle import Incumbent
+from biselect.solvers.incumbent import Incumbent
+from biselect.solvers.registry import Answer, Run, keeps_limits
+from biselect.solvers.response import by_features, glance
 from biselect.solvers.thread_pool import stop_flag
 from biselect.testing.oracles import brute_force
 from biselect.testing.strategies import problems, ruled_problems
@@ -55,12 +54,12 @@ def assert_honest(answer):
 
 @pytest.mark.parametrize("limit", [1e-9, 0.02])
 def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
+    @keeps_limits("all")
     def deaf(problem, run):
         stuck(never)
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(registry._SOLVERS, "deaf", deaf)
-    monkeypatch.setitem(registry._KEEP_LIMITS, "deaf", "all")
+    monkeypatch.setitem(SOLVERS._things, "deaf", deaf)
     rules = Rules(forced_in=[7], forced_out=[3, 4], groups=[Group(members=range(20, 90), at_most=2)])
     for problem in (NOISE, bs.SelectionProblem(coupling=NOISE.coupling, k=12, m=4, sample_rules=rules)):
         answer = bs.solve(problem, "deaf", time_limit=limit, trajectory=True)
@@ -81,7 +80,8 @@ def test_what_exact_has_reached_is_not_lost_where_a_step_is_late(monkeypatch, ne
     monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
     monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
     done = bs.solve(NOISE, "exact")
-    with patch.object(exact, step, lambda *_, **__: stuck(never)):
+    home = averaging if step == "averaging_bound" else exact
+    with patch.object(home, step, lambda *_, **__: stuck(never)):
         answer = bs.solve(NOISE, "exact", time_limit=1)
     assert_honest(answer)
     assert answer.bound <= done.energy
@@ -190,13 +190,13 @@ def test_the_search_has_what_the_bounds_leave_of_the_limit(tmp_path, monkeypatch
     problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(n, d))), k=k, m=m)
     at_once = bs.solve(problem, "exact")
     monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
-    called, averaging_bound = [], exact.averaging_bound
+    called, averaging_bound = [], averaging.averaging_bound
 
     def noted(*arguments, **options):
         called.append(arguments)
         return averaging_bound(*arguments, **options)
 
-    monkeypatch.setattr(exact, "averaging_bound", noted)
+    monkeypatch.setattr(averaging, "averaging_bound", noted)
     later = bs.solve(problem, "exact", time_limit=600)
     assert later.proven_optimal and later.to_dict() == at_once.to_dict()
     assert later.info["nodes"] == at_once.info["nodes"]
@@ -244,9 +244,7 @@ def assert_usable_after_ctrl_c(moment, *, solver="exact", limit=None, cache=None
     return first == "interrupted"
 
 
-@pytest.mark.parametrize(
-    "moment", ["biselect_studies.extensions.swap_sa", "multiprocessing.reduction", "numba.core.typing"]
-)
+@pytest.mark.parametrize("moment", ["biselect.solvers.exact", "multiprocessing.reduction", "numba.core.typing"])
 def test_ctrl_c_in_a_first_solve_leaves_a_usable_process(moment):
     assert assert_usable_after_ctrl_c(moment)
 
@@ -269,6 +267,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
     """What is left behind sees that nobody waits, also without a limit."""
     looks, interrupted = [], threading.Event()
 
+    @keeps_limits("all")
     def endless(problem, run):
         looks.append(run)
         with stop_flag(run) as stop:
@@ -277,8 +276,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
         interrupted.set()
         return Answer(samples=np.arange(problem.k), features=np.arange(problem.m))
 
-    monkeypatch.setitem(registry._SOLVERS, "endless", endless)
-    monkeypatch.setitem(registry._KEEP_LIMITS, "endless", "all")
+    monkeypatch.setitem(SOLVERS._things, "endless", endless)
     threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         bs.solve(NOISE, "endless")

@@ -27,14 +27,14 @@ def test_each_neighbour_is_the_optimum_of_its_budget(problem):
 
 
 def test_the_selection_itself_stays_in_the_middle():
-    found = bs.solve(SelectionProblem(coupling=np.eye(4), k=2, m=2), "random", draws=1)
+    found = bs.solve(SelectionProblem(coupling=np.eye(4), k=2, m=2), "greedy")
     nearby = neighbours(found)
     assert found in nearby and len(nearby) == 3 * 4  # k from 1 to 4, m from 1 to 3
     assert neighbours(found, rows=0, columns=0) == [found]
 
 
 def test_a_solver_that_counts_its_steps_has_neighbours_too():
-    found = bs.solve(SelectionProblem(coupling=np.eye(4), k=2, m=2), "tabu")
+    found = bs.solve(SelectionProblem(coupling=np.eye(4), k=2, m=2), "annealing")
     assert isinstance(found.info["steps"], int)
     assert len(neighbours(found, rows=1, columns=0)) == 3
 

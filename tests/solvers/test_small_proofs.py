@@ -9,9 +9,9 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers import Answer, certified, enumeration, exact, settle
+from biselect.solvers import Answer, certified, enumeration, exact, incumbent
 from biselect.solvers import registry as registered
-from biselect.solvers.grid import Grid
+from biselect.solvers.incumbent import Grid
 from biselect.testing.oracles import all_selections
 
 
@@ -61,37 +61,37 @@ def test_no_bound_is_above_the_exact_optimum(seed):
 
 def wrong_answer(monkeypatch):
     """A solver that takes another choice for the best, with the proof of the best."""
-    right = registered._found("exact")
+    right = registered.SOLVERS.load("exact")
 
     def wrong(problem, run, **options):
         answer = right(problem, run, **options)
         return replace(answer, samples=np.arange(problem.n_samples - problem.k, problem.n_samples))
 
-    monkeypatch.setitem(registered._SOLVERS, "exact", wrong)
+    monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
 
 
 def wrong_proof(monkeypatch):
     """A solver whose first choice is its answer, with a proof that closes everything at once."""
-    right = registered._found("exact")
+    right = registered.SOLVERS.load("exact")
 
     def wrong(problem, run, **options):
         proof = right(problem, run, **options).proof
         first = np.arange(problem.k), np.arange(problem.m)
         return Answer(samples=first[0], features=first[1], proven=True, proof=replace(proof, dives=[], closed=np.inf))
 
-    monkeypatch.setitem(registered._SOLVERS, "exact", wrong)
+    monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
 
 
 FAULTS = {
     "another choice": wrong_answer,
     "a proof of nothing": wrong_proof,
     "a response to the wrong lines": lambda patch: patch.setattr(
-        settle, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
+        incumbent, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
     ),
     "a floor that is too high": lambda patch: patch.setattr(Grid, "floor", lambda self, units: 1e15),
     "subsets that are not seen": lambda patch: patch.setattr(enumeration, "_screened", lambda task, sieve: iter(())),
     "an incumbent that never improves": lambda patch: patch.setattr(
-        settle.Incumbent, "offer", lambda self, subset, or_equal=False: False
+        incumbent.Incumbent, "offer", lambda self, subset, or_equal=False: False
     ),
 }
 
@@ -128,14 +128,14 @@ def first_choice(problem):
 
 
 def test_a_damaged_proof_and_one_that_is_missing_leave_no_claim(monkeypatch):
-    right = registered._found("exact")
+    right = registered.SOLVERS.load("exact")
     for change in ({"prices": []}, {"exponent": 10**9}, {"tau": "1"}, {"order": [99]}, None):
 
         def wrong(problem, run, *, change=change, **options):
             answer = right(problem, run, **options)
             return replace(answer, proof=None if change is None else replace(answer.proof, **change))
 
-        monkeypatch.setitem(registered._SOLVERS, "exact", wrong)
+        monkeypatch.setitem(registered.SOLVERS._things, "exact", wrong)
         answer = bs.solve(drawn(0), "exact")
         assert not answer.proven_optimal and not answer.proof_checked and answer.bound == -np.inf
         assert ("refused_proof" in answer.info) == (change is not None)

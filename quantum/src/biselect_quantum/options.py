@@ -23,19 +23,8 @@ def _share(text: str) -> float | str:
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableOptions(Options, heading="Budgets and columns", parameter="table"):
-    """What a problem file or a table of weights leaves open."""
-
-    k: Annotated[int | None, Flag("How many samples to choose.", "-k")] = None
-    m: Annotated[int | None, Flag("How many features to choose.", "-m")] = None
-    id_column: Annotated[
-        str | None, Flag("Column of a weight table that names its rows.", value="COLUMN", source="columns")
-    ] = None
-    exclude: Annotated[
-        Sequence[str],
-        Flag("Columns to leave out; repeat or separate by commas.", value="COLUMNS", source="columns"),
-    ] = ()
+def _named(help: str, choices: Sequence[str], value: str = "NAME", **more: Any) -> Flag:
+    return Flag(help, value=value, choices=choices, **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,37 +36,20 @@ class CircuitOptions(Options, heading="Circuit", parameter="circuit"):
     ] = None
     schedule: Annotated[
         str | None,
-        Flag(
-            "tied, layerwise, bilinear, fixed-transport or fully-grouped, the last unless given.",
-            value="NAME",
-            choices=SCHEDULES,
-        ),
+        _named("tied, layerwise, bilinear, fixed-transport or fully-grouped, the last unless given.", SCHEDULES),
     ] = None
     mixer: Annotated[str | None, Flag("On a device, its edges.", choices=("ring", "path", "complete", "grover"))] = None
     start: Annotated[
         str | None,
-        Flag(
-            "dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
-            value="NAME|FILE",
-            choices=STARTS,
-        ),
+        _named("dicke, canonical, random or a selection.json; dicke, or on a device reach.", STARTS, "NAME|FILE"),
     ] = None
     target: Annotated[
         str | None,
-        Flag(
-            f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json).",
-            value="DEVICE",
-            choices=DEVICES,
-            first=True,
-        ),
+        _named(f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json).", DEVICES, "DEVICE", first=True),
     ] = None
     path: Annotated[
         str | None,
-        Flag(
-            f"With --target: {', '.join(PATHS)}.".replace("quiet,", "quiet (by recorded errors),"),
-            value="NAME",
-            choices=PATHS,
-        ),
+        _named(f"With --target: {', '.join(PATHS)}.".replace("quiet,", "quiet (by recorded errors),"), PATHS),
     ] = None
     registers: Annotated[
         str | None,
@@ -106,45 +78,33 @@ class TrainingOptions(Options, heading="Training", parameter="training"):
 
     objective: Annotated[
         Any,
-        Flag(
-            "optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can be "
-            "known.",
-            value="NAME",
-            choices=("energy", "cvar", "hit-rate", "optimum"),
+        _named(
+            "optimum (where it can be known), energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5.",
+            ("energy", "cvar", "hit-rate", "optimum"),
         ),
     ] = None
     strategy: Annotated[
         str,
-        Flag(
+        _named(
             "multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.",
-            value="NAME",
-            choices=("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold"),
+            ("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold"),
         ),
     ] = "multistart"
     threshold: Annotated[
-        Any,
-        Flag("For hit-rate: an energy, or a manifest that holds one for this problem.", value="ENERGY|FILE"),
+        Any, Flag("For hit-rate: an energy, or a manifest that holds one for this problem.", value="ENERGY|FILE")
     ] = None
     share: Annotated[float, Flag("For cvar: the share of lowest energies.")] = 0.05
     start_from: Annotated[
         Any,
-        Flag(
-            "Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
-            value="ANGLES",
-        ),
+        Flag("Angles to begin with: numbers, or a file of `biselect train`, also of another problem.", value="ANGLES"),
     ] = None
     evaluations: Annotated[int | None, Flag("Evaluations of the objective at most.", least=1)] = None
     seconds: Annotated[
-        float | None,
-        Flag("Seconds after which the best so far is taken, with all that goes before.", value="SECONDS"),
+        float | None, Flag("Seconds after which the best so far is taken, with all that goes before.", value="SECONDS")
     ] = None
     workers: Annotated[int, Flag("Descents that run at the same time.", least=1)] = 1
     dtype: Annotated[
-        str,
-        Flag(
-            "Precision of the simulator; complex64 takes half the memory.",
-            choices=("complex128", "complex64"),
-        ),
+        str, Flag("Precision of the simulator; complex64 takes half the memory.", choices=("complex128", "complex64"))
     ] = "complex128"
 
 
@@ -156,11 +116,7 @@ class RunOptions(Options, heading="Shots", parameter="run"):
     repeats: Annotated[int | None, Flag("How many.  [default: 1]", least=1)] = None
     seed: Annotated[int | None, Flag("Fixes simulated shots.  [default: 0]", least=0)] = None
     threshold: Annotated[
-        Any,
-        Flag(
-            "E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
-            value="ENERGY|FILE",
-        ),
+        Any, Flag("E_BK: an energy, or a manifest that holds it; else the classical reference.", value="ENERGY|FILE")
     ] = None
     readout: Annotated[
         int | None, Flag("Correct the readout by so many calibration shots.", value="SHOTS", least=2)

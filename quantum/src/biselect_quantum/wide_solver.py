@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.options import spell
-from biselect.solvers.coordinate_ascent import coordinate_ascent
-from biselect.solvers.greedy import greedy
+from biselect.solvers.local_search import coordinate_ascent, greedy
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import top
 from biselect_quantum.circuits.angle_selection import WideShots

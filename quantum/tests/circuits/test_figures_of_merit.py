@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.figures_of_merit import TimeToSolution, runs_needed
-from biselect_studies.data.synthetic import planted_problem
+from biselect_quantum.circuits.figures_of_merit import TimeToSolution, by_depth, runs_needed, time_to_solution
 
 
 def test_so_many_runs_see_the_optimum_that_often():
@@ -25,7 +25,7 @@ def test_what_is_done_once_is_counted_once():
 def test_one_table_holds_all_ways_to_the_optimum():
     ansatz = Ansatz(planted_problem((6, 5, 2, 2), 2.0, seed=0), 2)
     trained = ansatz.train(strategy="ladder", objective="optimum", evaluations=80)
-    rows = {row.method: row for row in ansatz.time_to_solution(trained, runs=3, shot_seconds=0.01)}
+    rows = {row.method: row for row in time_to_solution(ansatz, trained, runs=3, shot_seconds=0.01)}
     assert list(rows) == [
         "circuit, simulated",
         "circuit, device",
@@ -39,4 +39,4 @@ def test_one_table_holds_all_ways_to_the_optimum():
     assert device.total == pytest.approx(0.01 * runs_needed(device.success))
     assert device.with_training == pytest.approx(device.total + trained.seconds)
     assert rows["random choice"].success == pytest.approx(1 / 150) and rows["exact, with proof"].success == 1
-    assert [one.depth for one in ansatz.by_depth(trained)] == [0, 1, 2]
+    assert [one.depth for one in by_depth(ansatz, trained)] == [0, 1, 2]

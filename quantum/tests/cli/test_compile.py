@@ -7,7 +7,7 @@ from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
 from biselect.core import SelectionProblem
-from biselect.core.json_files import check_seal
+from biselect.core.untrusted import check_seal
 from biselect.errors import InputError
 from biselect_quantum.circuits import Training
 from biselect_quantum.devices import Patch, decode_counts, layout_of, load_target

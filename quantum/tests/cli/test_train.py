@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, Threshold, Training, save_thresholds
 from biselect_quantum.simulate.stopping import OutOfTimeError
-from biselect_studies.data.synthetic import planted_problem
 
 
 @pytest.fixture

@@ -452,8 +452,7 @@ def chances_with_errors(w):
 
 def mask_of_the_circuit(w):
     assert np.array_equal(w.made.mask, w.placed.mask)
-    if w.placed.temperature is None:
-        assert masked(w.problem, w.placed.mask).digest == w.placed.surrogate.digest
+    assert masked(w.problem, w.placed.mask).digest == w.placed.surrogate.digest
     assert np.array_equal(w.placed.surrogate.coupling, np.where(w.placed.mask, w.problem.coupling, 0.0))
     kept = sum(abs(w.problem.coupling[i, j]) for i, j in w.made.manifest()["mask"])
     assert kept == pytest.approx(w.made.manifest()["retained_mass"])

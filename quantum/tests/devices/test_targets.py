@@ -10,7 +10,7 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
-from biselect.core.json_files import content_hash
+from biselect.core.untrusted import content_hash
 from biselect.errors import InputError
 from biselect_quantum.devices.targets import (
     HERON_R3,

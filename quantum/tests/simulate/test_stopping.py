@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.simulate.layers import energy_table
 from biselect_quantum.simulate.measure import measure, quantile
 from biselect_quantum.simulate.stopping import NEVER, PART, OutOfTimeError, parts
-from biselect_studies.data.synthetic import planted_problem
 
 OVER = np.ones(1, dtype=np.uint8)
 

@@ -44,10 +44,10 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _names(path: Path, delimiter: str | None) -> list[str]:
     """The names of a table's columns, from its first bytes."""
-    from biselect.data.readers.compressed import opened
     from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
     from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
     from biselect.data.readers.sniffing import sniff
+    from biselect.data.readers.sources import opened
 
     name = path.name.lower()
     if name.endswith(".parquet"):

@@ -21,7 +21,7 @@ def report(
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import tidy, write_file
-    from biselect.core.json_files import read_json, refused_as
+    from biselect.core.untrusted import read_json, refused_as
     from biselect.report import render_html
 
     source = folder / "report.json"

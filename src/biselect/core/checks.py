@@ -1,9 +1,14 @@
-"""Checks on what a caller gives: usable values come back, anything else gets a clear InputError."""
+"""Checks on what a caller gives: usable values come back, anything else gets a clear InputError.
 
+Beside them: how much memory the machine has left.
+"""
+
+import os
 from collections import Counter
 from collections.abc import Iterable
 from math import isfinite
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,3 +163,14 @@ def refuse_overflow(*parts: float) -> None:
         total = float(np.sum(parts))
     if not total < LARGEST_SUM:
         raise InputError("the numbers are too large: bounds on a choice would go beyond float64; scale them down")
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had without swapping, caches of files included; None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None

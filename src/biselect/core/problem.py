@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, exact_arithmetic, ising, notebook
-from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
-from biselect.core.json_files import refused_as
 from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
+from biselect.core.untrusted import packed_arrays, read_arrays, refused_as
 from biselect.errors import InputError
 
 FORMAT = "biselect-problem-1"

@@ -1,11 +1,12 @@
-"""Selection: one answer, how good it is, and why it is the answer."""
+"""Selection: one answer, how good it is, why it is the answer; and answers as frames."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import notebook
-from biselect.core.as_frame import as_frame, free_name
 from biselect.core.files import write_file
 from biselect.core.notebook import Cell, strongest_first
 from biselect.core.problem import SelectionProblem
@@ -302,3 +302,27 @@ def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rule
         if len(swaps) == nearest and not rules:
             break
     return sorted(swaps, key=lambda swap: swap.cost)[:nearest]
+
+
+def as_frame(content: Mapping[str, list[Any]], library: str | None) -> Any:
+    """A frame of these columns; without a library in pandas, or in Arrow where that is not installed."""
+    import narwhals as nw
+
+    backend: Any = library or usual_library()
+    return nw.from_dict(content, backend=backend).to_native()
+
+
+def usual_library() -> str:
+    """The frame library of those who came with none."""
+    return "pandas" if find_spec("pandas") else "pyarrow"
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with stars where it is taken.
+
+    >>> free_name("adds", ["sample", "adds"])
+    'adds*'
+    """
+    while name in taken:
+        name += "*"
+    return name

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.json_files import read_json, refused_as
+from biselect.core.untrusted import read_json, refused_as
 from biselect.data.readers import CsvForm, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.sources import Source

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from biselect.engines.dask_cluster import DaskCluster, dask_client
-from biselect.engines.engine import Engine
-from biselect.engines.threads import Threads
 from biselect.errors import InputError
 from biselect.options import Compute, spell
 from biselect.partitions.any_source import MEMORY
+from biselect.partitions.passes import Engine, Threads
 
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
@@ -28,6 +26,8 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
     if on is None or on == "threads":
         yield Threads(bytes_of(memory))
     else:
+        from biselect.engines.dask_cluster import DaskCluster, dask_client
+
         with dask_client(on) as client:
             yield DaskCluster(on, client)
 

@@ -8,11 +8,10 @@ from pydoc import locate  # part of Python, so that a worker without biselect ca
 from typing import Any
 
 from biselect._version import __version__
-from biselect.engines.engine import Counter, Traffic
 from biselect.errors import BiselectError, InputError
 from biselect.extensions import optional
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays, Pass, over
+from biselect.partitions.passes import Arrays, Counter, Pass, Traffic, over
 from biselect.progress import Progress
 
 VERSION = "biselect._version.__version__"

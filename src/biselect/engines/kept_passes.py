@@ -17,13 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from biselect._version import __version__
-from biselect.core.archives import read_arrays
 from biselect.core.files import tidy, write_file
-from biselect.core.json_files import check_seal, refused_as, seal
-from biselect.engines.engine import Engine
+from biselect.core.untrusted import check_seal, read_arrays, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays, Pass
+from biselect.partitions.passes import Arrays, Engine, Pass
 from biselect.progress import Progress
 
 FORMAT = "biselect-pass-1"

@@ -10,8 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from biselect.core.archives import refuse_bomb
-from biselect.data.given_tables import as_table
+from biselect.core.untrusted import refuse_bomb
 from biselect.data.readers import checked_file
 from biselect.data.readers.columnar import refuse_odd_dates
 from biselect.data.readers.databases import ENDINGS as DATABASES
@@ -23,12 +22,17 @@ from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
 from biselect.data.readers.json_lines import json_blocks
 from biselect.data.readers.sources import Source
 from biselect.data.readers.values import SpilledTable
+from biselect.data.table import as_table
 from biselect.errors import InputError
-from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
-from biselect.partitions.held_rows import array_partitions, held_partitions
+from biselect.partitions.arrow_rows import (
+    array_partitions,
+    arrow_partitions,
+    dataset_partitions,
+    held_partitions,
+    is_arrow_file,
+)
 from biselect.partitions.parquet_rows import parquet_partitions
-from biselect.partitions.part_rows import reading
-from biselect.partitions.parts import BLOCK_ROWS, Partitions
+from biselect.partitions.parts import BLOCK_ROWS, Partitions, reading
 from biselect.partitions.spool import Spool
 
 MEMORY = 2 << 30  # bytes, unless somebody says otherwise

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from biselect.data.tables import is_text
 from biselect.errors import InputError
-from biselect.partitions.part_rows import place_of
-from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.table_pass import Arrays, Pass, over
+from biselect.partitions.parts import Part, Partitions, place_of
+from biselect.partitions.passes import Arrays, Pass, over
 
 Run = Callable[[Pass, Sequence[Part]], Arrays]
-"""Runs a pass over parts, as `biselect.partitions.table_pass.over` does."""
+"""Runs a pass over parts, as `biselect.partitions.passes.over` does."""
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
 SHOWN = 4  # repeated ids named in an error

@@ -11,8 +11,11 @@ import pyarrow as pa
 from biselect.data.readers.columnar import as_part, checked, common_schema, refuse_odd_dates, with_folders
 from biselect.data.readers.sources import Source
 from biselect.errors import InputError
-from biselect.partitions.part_rows import (
+from biselect.partitions.parts import (
+    BLOCK_ROWS,
     BUFFER,
+    Partitions,
+    RowSource,
     in_blocks,
     numbered,
     reading,
@@ -20,7 +23,6 @@ from biselect.partitions.part_rows import (
     refuse_empty,
     rows_of_a_part,
 )
-from biselect.partitions.parts import BLOCK_ROWS, Partitions, RowSource
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it
 MOST_SHARES = 4  # of one row group: each has to pass over the rows before its own

@@ -16,8 +16,7 @@ from biselect.data.readers.delimited import line_of_row
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
 from biselect.partitions.parquet_rows import ParquetRows, parquet_partitions
-from biselect.partitions.part_rows import in_blocks, refuse_empty
-from biselect.partitions.parts import Partitions
+from biselect.partitions.parts import Partitions, in_blocks, refuse_empty
 
 GROUP_ROWS = 1 << 18  # of a row group
 GIB = 1 << 30

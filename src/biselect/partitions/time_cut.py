@@ -25,9 +25,8 @@ from biselect.data.splits import read_times, rows_until
 from biselect.errors import InputError
 from biselect.options import ANY, Csv, Split, spell
 from biselect.partitions.ids import Run
-from biselect.partitions.part_rows import in_blocks, numbered, place_of, refuse_absent
-from biselect.partitions.parts import Part, Partitions, RowSource
-from biselect.partitions.table_pass import Arrays, over
+from biselect.partitions.parts import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
+from biselect.partitions.passes import Arrays, over
 
 ORIGIN = "\0origin"
 """Asked for as a column, a view gives for each of its rows the position in the table that was split."""

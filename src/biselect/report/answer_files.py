@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from biselect.core import Selection
-from biselect.core.csv_text import csv_text
 from biselect.core.files import write_folder
+from biselect.core.untrusted import csv_text
 from biselect.report.render import render_html
 
 EXPLAINED = (

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.archives import read_arrays
 from biselect.core.files import temporary_folder, write_file
-from biselect.core.json_files import json_of, refused_as
+from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
 from biselect.options import Compute
 from biselect.progress import Steps
@@ -30,7 +29,7 @@ from biselect.reviews.large.weighing import FILE
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.summary import WholeTable, summarise
 from biselect.solvers import check_proof
-from biselect.solvers.stand_ins import of_kept_rows, with_stand_ins, without_stand_ins
+from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
 
 OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "values"})  # what only the table can tell
 OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference

@@ -19,9 +19,8 @@ from biselect.reviews.view import explore
 from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
-from biselect.solvers.memory import memory_in_words
 from biselect.solvers.neighbouring import PATIENCE
-from biselect.solvers.stand_ins import of_kept_rows
+from biselect.solvers.representatives import memory_in_words, of_kept_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

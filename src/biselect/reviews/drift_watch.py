@@ -16,18 +16,16 @@ from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import map_name
 from biselect.core import Selection
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times, windows_in_time
-from biselect.data.table import as_described
+from biselect.data.table import as_described, as_table
 from biselect.data.tables import numeric, require_columns
 from biselect.engines.choose import bytes_of, engine_for
-from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
-from biselect.partitions.parts import Partitions
-from biselect.partitions.row_ranges import rows_between
+from biselect.partitions.parts import Partitions, rows_between
+from biselect.partitions.passes import Engine
 from biselect.partitions.spool import Spool
 from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT

@@ -12,13 +12,12 @@ import pyarrow as pa
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.data.column_roles import looks_like_code
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.readers import CsvForm
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, reading_of
 from biselect.data.readers.sources import Source
-from biselect.data.table import Table, as_described
+from biselect.data.table import Table, as_described, as_table
 from biselect.data.tables import is_text, names_in
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Options, Split, in_python, non_defaults, running_command, spell

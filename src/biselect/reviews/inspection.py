@@ -12,11 +12,11 @@ from biselect._version import __version__
 from biselect.calibrate.dates import DATE_PARTS
 from biselect.data.column_roles import Column, roles_in
 from biselect.data.column_roles import Columns as ColumnRoles
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import Reading, reading_of
 from biselect.data.readers.sources import Source
 from biselect.data.readers.written_dates import in_words
+from biselect.data.table import as_table
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Split, non_defaults, spell, words_of
 from biselect.report.render import render_page

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
-from biselect.core.archives import packed_arrays
+from biselect.core.untrusted import packed_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
-from biselect.solvers.stand_ins import of_kept_rows
+from biselect.solvers.representatives import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several

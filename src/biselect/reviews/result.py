@@ -6,11 +6,9 @@ from typing import Any
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
-from biselect.core.as_frame import as_frame, free_name
-from biselect.core.selection import Explanation
+from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
-from biselect.report.show_page import show_page
 from biselect.reviews.kinds import Kinds, kinds_bytes
 from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
@@ -84,6 +82,8 @@ class Review:
 
     def show(self) -> None:
         """Show the whole page: below the cell of a notebook, elsewhere in the browser."""
+        from biselect.report.show_page import show_page
+
         show_page(self.report())
 
     def report(self) -> str:

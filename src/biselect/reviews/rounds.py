@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from biselect._version import __version__
-from biselect.core.csv_text import csv_text, unguarded
 from biselect.core.files import write_file, write_folder
+from biselect.core.untrusted import csv_text, unguarded
 from biselect.data.labels import NO, YES
 from biselect.data.readers import read_table
 from biselect.errors import InputError

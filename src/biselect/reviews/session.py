@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect._version import __version__
-from biselect.core.json_files import refused_as
+from biselect.core.untrusted import refused_as
 from biselect.data.readers.sources import PART, Source
 from biselect.data.table import Table
 from biselect.errors import InputError

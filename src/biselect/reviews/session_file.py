@@ -21,7 +21,7 @@ import numpy as np
 
 from biselect._version import __version__
 from biselect.core.files import check_folder
-from biselect.core.json_files import json_of, refused_as
+from biselect.core.untrusted import json_of, refused_as
 from biselect.errors import BiselectError, InputError
 from biselect.reviews.lists import RowList
 

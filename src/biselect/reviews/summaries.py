@@ -10,18 +10,17 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from biselect.calibrate import ReferenceSummary
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm, read_blocks
 from biselect.data.readers.delimited import line_of_row
 from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
-from biselect.data.table import Table
+from biselect.data.table import Table, as_table
 from biselect.data.tables import require_columns
-from biselect.engines.engine import Engine
 from biselect.options import refuse_others
 from biselect.partitions.any_source import MEMORY, partitions_of
 from biselect.partitions.parts import Partitions
+from biselect.partitions.passes import Engine
 from biselect.partitions.spool import Spool
 from biselect.progress import Steps
 from biselect.reviews.inputs import features_in, form_of, with_roles

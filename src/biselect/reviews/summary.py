@@ -25,7 +25,7 @@ from biselect.reviews.finding import Chance, carries, find, row_weights
 from biselect.reviews.kinds import SIDES, Kinds, sides_of
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.warnings import Findings, filled_findings
-from biselect.solvers.stand_ins import of_kept_rows
+from biselect.solvers.representatives import of_kept_rows
 
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out

@@ -11,6 +11,8 @@ holds without them, and so with them.
 
 Rounding is outward. A sum of n float64 numbers is off by less than n·eps of the sum of their magnitudes; every row adds
 that much to its own value, so a number of -1e14 costs accuracy only in the rows that use it.
+
+`score_bound` takes the best of this and the other bounds; `certified` gives it to any answer.
 """
 
 from __future__ import annotations
@@ -21,10 +23,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.solvers.grid import lowest_useful
-from biselect.solvers.one_sided import OneSided
+from biselect.core import Selection, SelectionProblem
+from biselect.core.exact_arithmetic import at_most
+from biselect.solvers.forced import without_forced
+from biselect.solvers.incumbent import lowest_useful
 from biselect.solvers.registry import Run
-from biselect.solvers.response import largest, top
+from biselect.solvers.response import OneSided, by_features, by_samples, largest, top
+from biselect.solvers.spectral import spectral_bound
 from biselect.solvers.thread_pool import ThreadPool
 
 PATIENCE = 6  # steps without progress before the step length is halved
@@ -164,7 +169,7 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
 
 def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, workers: int | None) -> NDArray[np.float64]:
     """For each row at least base + mθ + Σ max(priced weight - θ, 0); blocks of rows side by side."""
-    from biselect.solvers.bounds_kernel import row_reaches  # loads numba, and compiles on first use
+    from biselect.solvers.kernels import row_reaches  # loads numba, and compiles on first use
 
     reaches = np.empty(task.base.size)
     # only terms above θ are added, and none of their weights is larger than this
@@ -189,8 +194,34 @@ def _row_tops(task: OneSided, beta: NDArray[np.float64]) -> tuple[NDArray[np.flo
         used = np.take_along_axis(priced, own, axis=1)
         sizes = (np.abs(used) + 2 * np.abs(beta)[own]).sum(axis=1) + np.abs(task.base)
         return used.sum(axis=1) + task.base + (task.choose + 6) * (EPS * sizes + 5e-324), own
-    from biselect.solvers.bounds_kernel import row_tops  # loads numba, and compiles on first use
+    from biselect.solvers.kernels import row_tops  # loads numba, and compiles on first use
 
     values, own = np.empty(task.base.size), np.empty((task.base.size, task.choose), dtype=np.int64)
     row_tops(task.lines, task.scale, task.base, -beta, values, own)
     return values, own
+
+
+def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
+    """The same selection with the best bound that there is time for, where that is better than the bound it has.
+
+    >>> from biselect.solvers import solve
+    >>> found = solve(SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2), "feature-first")
+    >>> found.gap, certified(found).gap < 0.3
+    (inf, True)
+    """
+    reduced = without_forced(selection.problem)
+    if reduced.rest is None or selection.proven_optimal:
+        return selection
+    run = Run(deadline=Run.now() + time_limit)
+    units = selection.problem.score_units(selection.samples, selection.features)
+    bound = reduced.bound(-score_bound(reduced.rest, run, floor=at_most(units - reduced.units)))
+    return replace(selection, bound=max(selection.bound, min(bound, at_most(-units))))
+
+
+def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: int | None = None) -> float:
+    """Upper bound on the best score; `floor` is the score of a known choice. The shorter side is priced."""
+    from biselect.solvers.averaging import averaging_bound  # loads numba
+
+    task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
+    bound = min(root_bound(task, run, floor=floor, workers=workers).score, spectral_bound(task, run))
+    return averaging_bound(task, run, floor=floor, bound=bound, workers=workers)[0]

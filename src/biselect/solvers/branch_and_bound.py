@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.solvers.bounds import EPS, Root, certify
-from biselect.solvers.grid import Grid, grid_for
-from biselect.solvers.one_sided import OneSided
+from biselect.solvers.incumbent import Grid, Incumbent, grid_for
 from biselect.solvers.registry import Run
-from biselect.solvers.response import largest
-from biselect.solvers.settle import Incumbent
+from biselect.solvers.response import OneSided, largest
 from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:

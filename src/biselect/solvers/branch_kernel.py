@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from biselect.solvers.select_kernel import copy_into, has_room, limited_top_sum, top_sum
+from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, top_sum
 
 
 class Tree(NamedTuple):
@@ -312,7 +312,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             left <= 3 and left > 1 and to_the_end
         ):  # averaging alone: a child that it leaves open is bounded when it is entered
             for j in range(first, stop):
-                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                fits = has_room_beside(j, chosen, depth, tree.column_group, tree.column_room)
                 children[j] = bound if fits else -np.inf
         else:
             if left == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
@@ -324,7 +324,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             still_open = 0
             for j in range(first, stop):
                 x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
-                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                fits = has_room_beside(j, chosen, depth, tree.column_group, tree.column_room)
                 children[j] = min(x, bound) if fits and x > closed else -np.inf
                 still_open += 1 if children[j] > closed else 0
         if left > 1 and still_open > 0:

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import subsets
-from biselect.solvers.grid import Grid
-from biselect.solvers.one_sided import OneSided
+from biselect.solvers.incumbent import Grid
 from biselect.solvers.registry import Run
-from biselect.solvers.response import best_response
+from biselect.solvers.response import OneSided, best_response
 
 MOST_CELLS = 22_000_000  # looked at behind the screen; where ties let more through, searching is quicker
 BLOCK_CELLS = 65_536  # cells a block holds at once: temporaries stay in cache, and cost no page faults

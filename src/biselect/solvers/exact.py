@@ -1,4 +1,7 @@
-"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond."""
+"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond.
+
+`auto` does so where that is affordable, and otherwise gives the best choice so far with an honest bound.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,14 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.proof import Proof
-from biselect.solvers.annealing import anneal_lines
-from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
-from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import Screen, Visit, screen, visit
 from biselect.solvers.forced import without_forced
-from biselect.solvers.grid import clamp_penalties, grid_for
-from biselect.solvers.one_sided import OneSided, cheaper_side
+from biselect.solvers.incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import has_room
-from biselect.solvers.settle import Incumbent
+from biselect.solvers.response import OneSided, cheaper_side, has_room
 from biselect.solvers.spectral import spectral_bound
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
@@ -35,6 +34,7 @@ WALK_PART = 20  # and at most one part in so many of a full search, so that easy
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
 SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
 SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
+PATIENCE = 60.0  # seconds that `auto` spends on a proof when no time limit is given
 
 
 @keeps_limits("all")
@@ -166,6 +166,8 @@ def _unproven(
         bound = spectral
         info["steps"].append("spectral bound")
     if np.isfinite(bound) and not run.expired():
+        from biselect.solvers.averaging import averaging_bound  # loads numba
+
         bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
         info["steps"] += [f"averaging bound, sets of {size}"] if size else []
     return _answer(best, bound=-max(bound, best.floor), info=info)
@@ -186,6 +188,8 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     steps = min(40 * swaps, cells // width)
     if steps < max(1, swaps // 2) or _most_lines(task, lines) < task.choose:
         return None
+    from biselect.solvers.annealing import anneal_lines  # loads numba
+
     restarts = min(8, cells // (steps * width))
     task = clamp_penalties(task, best.floor)
     smaller = replace(
@@ -224,3 +228,17 @@ def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
         closed=rest.grid.floor(best.units),
         dives=None if found is None else found.listed,
     )
+
+
+@keeps_limits("all")
+def auto(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
+    """What `exact` reaches within a minute, or within the time limit: enumeration, or annealing, bound and search.
+
+    `info["steps"]` says what was done, in order.
+
+    Args:
+        problem: what to solve.
+        run: seed, deadline, progress.
+        workers: threads at most; None for one per core.
+    """
+    return exact(problem, replace(run, deadline=min(run.deadline, Run.now() + PATIENCE)), workers=workers)

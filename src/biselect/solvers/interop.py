@@ -4,9 +4,6 @@ Sample i is the variable "s{i}", feature j is "f{j}"; every objective is the ene
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,29 +117,6 @@ def from_values(problem: SelectionProblem, values: Mapping[str, float], *, solve
         solver=solver,
         seconds=0.0,
     )
-
-
-def from_solution_file(problem: SelectionProblem, path: str | Path, *, solver: str) -> Selection:
-    """A Selection from a solver's solution file: lines with a variable's name and its value, anything else is skipped.
-
-    Variables that a file leaves out, as many solvers do with zeros, count as 0.
-    """
-    try:
-        text = Path(path).read_text()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    values = {name: 0.0 for name, _ in _marginals(problem)}
-    seen = 0
-    for line in text.splitlines():
-        for name, value in pairwise(line.split()):
-            with suppress(ValueError):  # not a number: look on
-                if name in values:
-                    values[name] = float(value)
-                    seen += 1
-                    break
-    if not seen:
-        raise InputError(f"{path}: names none of the variables s0, s1, ..., f0, f1, ...")
-    return from_values(problem, values, solver=solver)
 
 
 def _marginals(problem: SelectionProblem) -> Iterator[tuple[str, float]]:

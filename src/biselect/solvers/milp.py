@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
 from biselect.core.exact_arithmetic import at_most, nearest
-from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.exact import exact
 from biselect.solvers.forced import without_forced
-from biselect.solvers.grid import grid_for
-from biselect.solvers.one_sided import by_features
+from biselect.solvers.incumbent import grid_for
+from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
+from biselect.solvers.response import by_features
 
 if TYPE_CHECKING:
     import scipy.optimize

@@ -117,12 +117,12 @@ SOLVERS: Registry[Solver] = Registry(
     "biselect.solvers",
     "solver",
     {
-        "auto": "biselect.solvers.auto:auto",
+        "auto": "biselect.solvers.exact:auto",
         "exact": "biselect.solvers.exact:exact",
         "milp": "biselect.solvers.milp:milp",
         "annealing": "biselect.solvers.annealing:annealing",
-        "coordinate-ascent": "biselect.solvers.coordinate_ascent:coordinate_ascent",
-        "greedy": "biselect.solvers.greedy:greedy",
+        "coordinate-ascent": "biselect.solvers.local_search:coordinate_ascent",
+        "greedy": "biselect.solvers.local_search:greedy",
     },
 )
 """Every solver; `SOLVERS.register("mine", function)` adds one for a script, an entry point for a package."""

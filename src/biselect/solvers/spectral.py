@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
+from biselect.solvers.response import OneSided
 
 MOST_CELLS = 4_000_000
 CELLS_A_SECOND = 1e8  # of the decomposition, for each item of the shorter side

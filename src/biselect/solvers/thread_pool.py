@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from biselect.solvers.registry import Run
 
 LOOK_AROUND = 0.02  # seconds between two looks at the clock
+MOST_BLOCK = 1 << 26  # bytes that a thread may gather
+BLOCK_SHARE = 0.05  # of the table, where that is more
 AHEAD = 128  # items begun before their turn, enough for any number of threads
 
 Item = TypeVar("Item")

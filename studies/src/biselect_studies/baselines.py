@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.errors import InputError, MissingDependencyError
+from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.solvers.response import top
 from biselect_studies.experiments.benchmark import OPTIONS
@@ -97,10 +97,8 @@ def fitted(name: str, reference: NDArray[np.float64], *, seed: int = 0) -> Score
         return lambda rows: -factor.score_samples(rows)
     if name not in DETECTORS:
         raise InputError(f"there is no detector {name!r}; choose one of: {', '.join(DETECTORS)}")
-    try:
-        from pyod.models.copod import COPOD
-        from pyod.models.ecod import ECOD
-    except ImportError as error:
-        raise MissingDependencyError(f"{name} comes from PyOD: pip install 'biselect[baselines]'") from error
+    from pyod.models.copod import COPOD
+    from pyod.models.ecod import ECOD
+
     model = {"ecod": ECOD, "copod": COPOD}[name]().fit(reference)
     return lambda rows: np.asarray(model.decision_function(rows))

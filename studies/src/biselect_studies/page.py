@@ -9,7 +9,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from biselect._version import __version__
+from biselect import __version__
 from biselect.core.files import write_folder
 from biselect.report.render import render_page
 from biselect_studies import Results, Study, load, study_names

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biselect._version import __version__
-from biselect.core.json_files import check_seal, seal
+from biselect import __version__
+from biselect.core.untrusted import check_seal, seal
 from biselect_studies.inference import Comparison, bootstrap_interval, share_interval
 
 BOOTSTRAP = "95 % bootstrap interval"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.engines.dask_cluster import dask_client
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.task import Cell, Task, Values
@@ -71,7 +71,7 @@ def run(
             continue
         if isinstance(values, BiselectError):
             raise values
-        _write(task, values, folder)
+        keep(task, values, folder)
         spent.setdefault(task.experiment, []).append(seconds)
         done += 1
         if progress is not None:
@@ -135,7 +135,8 @@ def _read(task: Task, folder: Path) -> Values | None:
     return values
 
 
-def _write(task: Task, values: Values, folder: Path) -> None:
+def keep(task: Task, values: Values, folder: Path) -> None:
+    """Write a result under the key of its task."""
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

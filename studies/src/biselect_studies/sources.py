@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import entry_points
 from itertools import accumulate
 from pathlib import Path
 
@@ -20,6 +21,7 @@ APART = {  # they name, run, keep and judge results and make none
     f"biselect_studies.{name}" for name in ("sources", "task", "runner", "forecast", "ledger", "rule", "readings")
 }
 LAZY = re.compile(rf"({'|'.join(ROOTS)})(\.\w+)+(:\w+)?")  # a module named in a string, to be loaded when it is needed
+REGISTERED = ("biselect.maps", "biselect.solvers")  # groups of entry points whose things a result may be made by
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -87,7 +89,7 @@ def _path(name: str) -> Path | None:
 
 
 def _named(tree: ast.Module, path: Path) -> Iterator[str]:
-    """Modules that a file imports, anywhere in it, or names in a string."""
+    """Modules that a file imports, anywhere in it, names in a string, or loads by entry point from a registry."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -99,6 +101,9 @@ def _named(tree: ast.Module, path: Path) -> Iterator[str]:
                 yield node.module
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and LAZY.fullmatch(node.value):
             yield node.value.partition(":")[0]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Registry":
+            groups = [part.value for part in node.args if isinstance(part, ast.Constant) and part.value in REGISTERED]
+            yield from (point.module for group in groups for point in entry_points(group=group))
     if path.with_suffix(".pyi").exists():  # its names load on first use
         root = next(root for root in ROOTS.values() if path.is_relative_to(root))
         package = ".".join(path.parent.relative_to(root.parent).parts)  # hands on any of its modules

@@ -10,7 +10,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from biselect._version import __version__
+from biselect import __version__
 from biselect_studies.sources import digest
 
 EXPERIMENTS = "biselect_studies.experiments"

@@ -13,8 +13,8 @@ from biselect.data.problem_files import read_problem
 from biselect.data.readers import read_blocks, read_table
 from biselect.data.readers.sources import Source
 from biselect.data.table import Table
-from biselect.engines.threads import Threads
 from biselect.errors import InputError, MissingDependencyError
+from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
 from biselect.reviews.inputs import provenance
 from biselect.reviews.summaries import summed_up
@@ -83,7 +83,7 @@ def test_half_a_character_becomes_a_sign_that_can_be_written(tmp_path):
 
 @pytest.mark.parametrize("packed", ["gz", "zst"])
 def test_a_bomb_is_refused_before_it_unpacks(tmp_path, packed, monkeypatch):
-    monkeypatch.setattr("biselect.core.archives.FREE", 1 << 20)
+    monkeypatch.setattr("biselect.core.untrusted.FREE", 1 << 20)
     path = tmp_path / f"t.csv.{packed}"
     with pa.output_stream(str(path)) as stream:
         stream.write(b"x,y\n" + b"0,0\n" * (1 << 20))

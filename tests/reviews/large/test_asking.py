@@ -12,7 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Kinds, RowRules, Search, Split
 from biselect.reviews.large.weighing import FILE, Weighing
-from biselect.solvers.stand_ins import NAME
+from biselect.solvers.representatives import NAME
 
 COLUMNS = Columns(id="id", exclude=["group", "when"])
 ASKED = {"k": 8, "m": 2, "kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}

@@ -8,10 +8,10 @@ import pytest
 
 import biselect as bs
 from biselect.calibrate import ReferenceSummary
-from biselect.engines.threads import Threads
 from biselect.errors import InputError
 from biselect.options import Watch
 from biselect.partitions.any_source import partitions_of
+from biselect.partitions.passes import Threads
 from biselect.progress import steps_of
 from biselect.reviews import summaries
 from biselect.reviews.large.summing import sum_up

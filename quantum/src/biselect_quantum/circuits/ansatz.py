@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,7 @@ from biselect_quantum.simulate.state_memory import check_memory
 from biselect_quantum.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
-    from biselect_quantum.circuits.figures_of_merit import DepthFigures, TimeToSolution
-    from biselect_quantum.circuits.training import Training
+    from biselect_quantum.circuits.training.records import Training
     from biselect_quantum.simulate.batches import Batches
 
 
@@ -151,9 +151,8 @@ class Ansatz:
 
     def train(self, **how: Any) -> Training:
         """Choose angles; see `biselect_quantum.circuits.train`."""
-        from biselect_quantum.circuits.training import train
-
-        return train(self, **how)
+        trained: Training = resolve_name("biselect_quantum.circuits.training:train")(self, **how)  # built on this file
+        return trained
 
     @property
     def energies(self) -> NDArray[np.float64]:
@@ -324,40 +323,6 @@ class Ansatz:
         if mean == best:
             return 1.0
         return (mean - self.expectation(angles)) / (mean - best)
-
-    def by_depth(self, trained: Training) -> list[DepthFigures]:
-        """Exact energy, α and p_opt of every depth of a training, the start state first.
-
-        A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
-        """
-        from biselect_quantum.circuits.figures_of_merit import by_depth
-
-        return by_depth(self, trained)
-
-    def time_to_solution(
-        self,
-        trained: Training,
-        *,
-        confidence: float = 0.99,
-        runs: int = 100,
-        shot_seconds: float | None = None,
-        seed: int = 0,
-    ) -> list[TimeToSolution]:
-        """How long until the optimum was seen: this circuit, every choice, random choice, `annealing` and `exact`.
-
-        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes
-        longer than looking at every choice once.
-
-        Args:
-            trained: the angles, and how long training took.
-            confidence: with which the optimum is to be seen.
-            runs: walks of `annealing` whose successes are counted.
-            shot_seconds: of one shot on a device; adds a line.
-            seed: of shots, draws and walks.
-        """
-        from biselect_quantum.circuits.figures_of_merit import time_to_solution
-
-        return time_to_solution(self, trained, confidence=confidence, runs=runs, shot_seconds=shot_seconds, seed=seed)
 
     def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
         """Mean energy of the lowest `share` of the distribution."""

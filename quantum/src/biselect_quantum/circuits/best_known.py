@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.files import write_file
-from biselect.core.json_files import read_json, refused_as
+from biselect.core.untrusted import read_json, refused_as
 from biselect.errors import InputError
 
 if TYPE_CHECKING:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+
+ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,3 +74,12 @@ def surrogate(problem: SelectionProblem, cost_edges: Iterable[tuple[int, int]]) 
             raise InputError(f"cost edge ({sample}, {feature}) does not join a sample and a feature of the problem")
         kept[sample, feature] = True
     return tuple(replace(group, pair=np.where(kept, group.pair, 0.0)) for group in components(problem))
+
+
+def spread(part: NDArray[np.floating[Any]]) -> float:
+    """Standard deviation; 0 for a constant, of which NumPy's is often the rounding of its mean."""
+    largest = float(np.abs(part).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    relative = float(np.std(part / largest))  # divided first: squares of 1e200 are no numbers
+    return relative * largest if relative > ALIKE else 0.0

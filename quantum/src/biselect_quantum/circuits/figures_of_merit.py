@@ -80,7 +80,10 @@ def runs_needed(success: float, confidence: float = 0.99) -> float:
 
 
 def by_depth(ansatz: Ansatz, trained: Training) -> list[DepthFigures]:
-    """Figures of every depth that a training went through; see `Ansatz.by_depth`."""
+    """Exact energy, α and p_opt of every depth of a training, the start state first.
+
+    A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+    """
     energies = ansatz.energies
     mean, best = float(energies.mean()), float(energies.min())
     hits = Observable(kind="hit", threshold=best)
@@ -98,9 +101,27 @@ def by_depth(ansatz: Ansatz, trained: Training) -> list[DepthFigures]:
 
 
 def time_to_solution(
-    ansatz: Ansatz, trained: Training, *, confidence: float, runs: int, shot_seconds: float | None, seed: int
+    ansatz: Ansatz,
+    trained: Training,
+    *,
+    confidence: float = 0.99,
+    runs: int = 100,
+    shot_seconds: float | None = None,
+    seed: int = 0,
 ) -> list[TimeToSolution]:
-    """One table of all ways to the optimum; see `Ansatz.time_to_solution`."""
+    """How long until the optimum was seen: this circuit, every choice, random choice, `annealing` and `exact`.
+
+    Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes longer
+    than looking at every choice once.
+
+    Args:
+        ansatz: the circuit.
+        trained: the angles, and how long training took.
+        confidence: with which the optimum is to be seen.
+        runs: walks of `annealing` whose successes are counted.
+        shot_seconds: of one shot on a device; adds a line.
+        seed: of shots, draws and walks.
+    """
     from biselect.solvers import solve
 
     problem, runs = ansatz.problem, whole("runs", runs)

@@ -9,10 +9,11 @@ import typer
 from biselect.cli.console import Steps, figures, show_json, show_line
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
-from biselect.cli.options import Output, Problem
+from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.cli.tables import show_table
+from biselect.options import Columns
 from biselect_quantum.cli.readers import read_angles, read_start
-from biselect_quantum.options import CircuitOptions, TableOptions
+from biselect_quantum.options import CircuitOptions
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.bundle import Bundle
@@ -24,7 +25,9 @@ NOTHING_TO_TELL = {"0", "unknown"}
 
 def compile_(
     problem: Problem,
-    table: TableOptions,
+    k: KOfTable = None,
+    m: MOfTable = None,
+    columns: Annotated[Columns, Only("exclude", id=ROW_NAMES)] = Columns(),
     angles: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +71,7 @@ def compile_(
     steps = Steps(output.quiet)
     if output.out is not None:
         check_folder(output.out, NAMES)  # before the work, not after it
-    loaded = read_problem(problem, table.k, table.m, table.id_column, table.exclude)
+    loaded = read_problem(problem, k, m, columns.id, columns.exclude)
     made = compile_problem(
         loaded,
         circuit.target,

@@ -28,7 +28,7 @@ def read_angles(text: str | None) -> Training | list[float] | None:
 
 def read_start(text: str, problem: SelectionProblem) -> Any:
     """A start by its name, or the choice that a selection.json holds, which must be one of this problem."""
-    from biselect.core.json_files import read_json, refused_as
+    from biselect.core.untrusted import read_json, refused_as
 
     if text in STARTS:
         return text

@@ -53,7 +53,7 @@ def run(
     as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
     from the service's own account store or environment and are never written.
     """
-    from biselect.core.json_files import read_json
+    from biselect.core.untrusted import read_json
     from biselect_quantum.devices.execution.circuit_files import circuit_of
     from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
     from biselect_quantum.devices.execution.measurements import circuit_for, measurements
@@ -119,8 +119,8 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
         f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
         f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
-        f"{facts['circuits']} circuits, {facts['shots_taken']} shots in all, {facts['readout']} of them to calibrate "
-        "the readout",
+        f"{facts['circuits']} circuits, {facts['shots_taken']} shots in all"
+        + (f", {facts['readout']} of them to calibrate the readout" if facts["readout"] else ""),
         f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
     ):
         show_line(line)

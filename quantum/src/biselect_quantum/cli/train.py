@@ -12,11 +12,12 @@ import typer
 from biselect.cli.console import Steps, figures, show_line, visible_json
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
-from biselect.cli.options import Output, Problem
+from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
+from biselect.options import Columns
 from biselect_quantum.cli.readers import read_angles, read_start, read_threshold
-from biselect_quantum.options import CircuitOptions, TableOptions, TrainingOptions
+from biselect_quantum.options import CircuitOptions, TrainingOptions
 
 if TYPE_CHECKING:
     from biselect.core import SelectionProblem
@@ -29,15 +30,17 @@ GUESS = 2000  # evaluations that a training without a budget may take; decides w
 
 def train(
     problem: Problem,
-    table: TableOptions,
+    k: KOfTable = None,
+    m: MOfTable = None,
+    columns: Annotated[Columns, Only("exclude", id=ROW_NAMES)] = Columns(),
     circuit: Annotated[
         CircuitOptions,
         Only(
             *("depth", "schedule", "mixer", "start", "path", "registers", "keep", "seed"),
             target="Train for the circuit that `biselect compile` makes for a device by name, or a snapshot (.json).",
         ),
-    ],
-    training: TrainingOptions,
+    ] = CircuitOptions(),
+    training: TrainingOptions = TrainingOptions(),
     out: Annotated[
         Path | None,
         typer.Option(
@@ -67,13 +70,13 @@ def train(
     from biselect_quantum.circuits import Ansatz
     from biselect_quantum.circuits.training.records import OtherTrainingError
     from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
-    from biselect_quantum.plot.training_picture import training_picture
+    from biselect_quantum.plot.circuit_figures import training_picture
     from biselect_quantum.simulate.state_memory import check_memory
 
     began, steps = time.perf_counter(), Steps(output.quiet)
     _check_place(out, problem, training.threshold)
     with steps.step(f"Reading {problem.name}"):
-        loaded = read_problem(problem, table.k, table.m, table.id_column, table.exclude)
+        loaded = read_problem(problem, k, m, columns.id, columns.exclude)
         goal = read_threshold(training.threshold, loaded)
     try:  # before anything is placed; a training holds the state and its adjoint
         check_memory(loaded.sector, training.dtype, states=2)
@@ -83,8 +86,7 @@ def train(
     kept = None if out is None else out.with_name(f".{out.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, training.evaluations or GUESS)}
-    how["dtype"] = training.dtype
+    how = {"backend": backend_for(loaded, spec.depth, training.evaluations or GUESS), "dtype": training.dtype}
     end = np.inf if training.seconds is None else began + training.seconds
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:

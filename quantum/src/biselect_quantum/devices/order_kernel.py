@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers.kernels import next_below, next_unit
 
 
 @njit(cache=True, nogil=True)

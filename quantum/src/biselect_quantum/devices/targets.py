@@ -14,7 +14,7 @@ from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.json_files import check_seal, content_hash, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, content_hash, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:

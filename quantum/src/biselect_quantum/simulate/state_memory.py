@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.core.free_memory import free_memory
+from biselect.core.checks import free_memory
 from biselect.core.sector import Sector, TooLargeError, count_in_words
 
 ITEM_BYTES = 18  # measured: what building the tables takes for each item of each subset of a register

@@ -3,8 +3,8 @@
 import pytest
 
 from biselect.core import SelectionProblem
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
-from biselect_studies.data.synthetic import planted_problem
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, split_terms
 from biselect_quantum.circuits.training.known_angles import as_starts, learnt_angles
 from biselect_quantum.circuits.training.objectives import Objective
-from biselect_studies.data.synthetic import planted_problem
 
 
 def test_angles_of_this_circuit_are_taken_as_they_are(ansatz, tmp_path):

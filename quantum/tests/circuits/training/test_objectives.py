@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import biselect_quantum.circuits.ansatz
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training.objectives import Objective
-from biselect_studies.data.synthetic import planted_problem
 
 PARTS = ["energy", "cvar", "hit-rate", "optimum", {"energy": 0.4, "cvar": 1.0, "hit-rate": 0.7}]
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Schedule, Training, split_terms
 from biselect_quantum.circuits.training.search_strategies import CONTAINED
-from biselect_studies.data.synthetic import planted_problem
 
 
 def test_small_budgets_keep_what_contained_schedules_found():

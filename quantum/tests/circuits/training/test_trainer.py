@@ -6,8 +6,8 @@ import pytest
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import STRATEGIES, Ansatz, Training, train
-from biselect_studies.data.synthetic import planted_problem
 
 OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 

@@ -10,7 +10,7 @@ from math import pi
 import pytest
 from qiskit import QuantumCircuit, qpy
 
-from biselect.core.json_files import seal
+from biselect.core.untrusted import seal
 from biselect.errors import InputError
 from biselect_quantum.devices import compile, native
 from biselect_quantum.devices.circuit_folder import write_circuit

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from biselect.core.json_files import seal
+from biselect.core.untrusted import seal
 from biselect.errors import InputError
 from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.devices.execution.manifest import NAME, load_run, repeat_seed

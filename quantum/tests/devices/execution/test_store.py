@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biselect.core.json_files import seal
+from biselect.core.untrusted import seal
 from biselect.errors import InputError
 from biselect_quantum.devices.execution.circuit_files import NEEDED
 from biselect_quantum.devices.execution.exact_shots import SectorSampling

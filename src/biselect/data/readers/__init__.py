@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from biselect.core.json_files import refused_as
+from biselect.core.untrusted import refused_as
 from biselect.data.readers.columnar import (
     parquet_set_blocks,
     read_arrow,
@@ -18,8 +18,6 @@ from biselect.data.readers.columnar import (
     read_parquet_set,
     refuse_odd_dates,
 )
-from biselect.data.readers.compressed import ENDINGS as PACKED
-from biselect.data.readers.compressed import check_unpacked
 from biselect.data.readers.databases import ENDINGS as DATABASES
 from biselect.data.readers.databases import read_database
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
@@ -28,7 +26,8 @@ from biselect.data.readers.excel import ENDINGS as WORKBOOKS
 from biselect.data.readers.excel import read_excel
 from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
 from biselect.data.readers.json_lines import read_json_lines
-from biselect.data.readers.sources import Source, refuse_repeated
+from biselect.data.readers.sources import ENDINGS as PACKED
+from biselect.data.readers.sources import Source, check_unpacked, refuse_repeated
 from biselect.errors import InputError
 
 __all__ = ["CsvForm", "read_table"]

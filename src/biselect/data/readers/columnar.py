@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.calibrate import parquet_blocks
-from biselect.core.free_memory import free_memory
+from biselect.core.checks import free_memory
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.core.archives import refuse_bomb
+from biselect.core.untrusted import refuse_bomb
 from biselect.data.readers.columnar import checked
 from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.core.archives import check_members
+from biselect.core.untrusted import check_members
 from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable
 from biselect.errors import BiselectError, InputError

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.data.readers.compressed import opened
+from biselect.data.readers.sources import opened
 from biselect.data.readers.values import GrowingTable
 from biselect.errors import InputError
 

@@ -1,20 +1,29 @@
-"""Where a table is read from: a file, a part of one (`file.db::table`), or a folder or glob of Parquet files."""
+"""Where a table is read from: a file, a part of one (`file.db::table`), or a folder or glob of Parquet files.
 
+What packed files unpack to is counted before anybody keeps it.
+"""
+
+import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self, cast
 from urllib.parse import unquote
 
+import pyarrow as pa
+
+from biselect.core.untrusted import CHUNK, refuse_bomb
 from biselect.errors import InputError
 
 PART = "::"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # in the name of a partition's folder
 LAKE_TABLES = {"_delta_log": "Delta", "metadata/*.metadata.json*": "Iceberg", ".hoodie": "Hudi"}
 """What lies in a table's folder beside its Parquet files, and the kind of table that it tells."""
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+ENDINGS = tuple(PACKED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,3 +120,21 @@ def refuse_repeated(names: Sequence[str], source: Source) -> None:
     if len(set(names)) < len(names):
         twice = min(name for name, times in Counter(names).items() if times > 1)
         raise InputError(f"{source}: column {twice!r} stands more than once; rename one of them")
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file to read bytes and lines from, unpacked where its name says so."""
+    packed = PACKED.get(path.suffix.lower())
+    if packed is None:
+        return path.open("rb")
+    stream = pa.input_stream(str(path), compression=packed)
+    return cast(BinaryIO, io.BufferedReader(stream, CHUNK))
+
+
+def check_unpacked(path: Path) -> None:
+    """Refuse a packed file that is damaged, or that unpacks to far more than it is."""
+    packed, unpacked = path.stat().st_size, 0
+    with opened(path) as stream:
+        while piece := stream.read(CHUNK):
+            unpacked += len(piece)
+            refuse_bomb(path, unpacked, packed)

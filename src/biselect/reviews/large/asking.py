@@ -27,7 +27,7 @@ from biselect.reviews.named_rules import apply_rules
 from biselect.reviews.presets import Form
 from biselect.reviews.summary import WholeTable
 from biselect.reviews.warnings import Finding, Findings, table_findings
-from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
+from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
 NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them

@@ -18,7 +18,7 @@ from biselect.calibrate.frames import NamedMatrix, align, arrow_floats, as_matri
 from biselect.data.tables import is_number
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 
 
 @dataclass(frozen=True, kw_only=True)

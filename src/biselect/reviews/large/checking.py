@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.counted_columns import drawn
 from biselect.core import SelectionProblem
-from biselect.core.json_files import shortened
+from biselect.core.untrusted import shortened
 from biselect.data.readers.delimited import PLAIN
 from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
 from biselect.options import Compute, RowRules
 from biselect.partitions.parts import Part
+from biselect.partitions.passes import Arrays
 from biselect.partitions.spool import Spool
-from biselect.partitions.table_pass import Arrays
 from biselect.progress import Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.inputs import with_roles

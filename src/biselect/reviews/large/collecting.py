@@ -2,7 +2,7 @@
 
 A row is kept by its own weights alone, so what is kept does not depend on the parts, and how heavy the others can be is
 known without looking at them: less than what counts as heavy. In the search they are stood for by rows that weigh just
-that much whatever the columns (`biselect.solvers.stand_ins`).
+that much whatever the columns (`biselect.solvers.representatives`).
 
 Nearly all rows are told to be light by a quick look: a number within a certain interval weighs no more than a certain
 level. Only what this leaves in doubt is weighed.
@@ -24,7 +24,7 @@ from biselect.calibrate.counted_columns import lots
 from biselect.calibrate.frames import NamedMatrix
 from biselect.partitions.ids import id_texts
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 from biselect.partitions.time_cut import ORIGIN
 from biselect.reviews.large.blocks import FeatureColumns, joined, packed, told_of
 from biselect.reviews.recentre import Shifts

@@ -15,7 +15,7 @@ from biselect.calibrate.frames import rows_of
 from biselect.calibrate.isolation import SAMPLE
 from biselect.calibrate.windows import Windows, known_categories, squarable, windows_of
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 from biselect.reviews.large.blocks import FeatureColumns, merged_blocks
 from biselect.reviews.large.survey import Surveyed, sample_matrix
 

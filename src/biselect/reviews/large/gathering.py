@@ -19,11 +19,10 @@ from biselect.core.exact_arithmetic import at_least, number_units
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
-from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.table_pass import Arrays, Pass
+from biselect.partitions.passes import Arrays, Engine, Pass
 from biselect.partitions.time_cut import ORIGIN
 from biselect.progress import Steps
 from biselect.reviews.inputs import unused_name

@@ -14,17 +14,17 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.calibrate.maps import map_name
-from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm
 from biselect.data.readers.sources import Source
+from biselect.data.table import as_table
 from biselect.data.tables import require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.kept_passes import resuming
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.partitions.any_source import partitions_of
-from biselect.partitions.held_rows import held_partitions
+from biselect.partitions.arrow_rows import held_partitions
 from biselect.partitions.ids import refuse_repeated_ids
 from biselect.partitions.parts import Partitions
 from biselect.partitions.spool import Spool

@@ -19,10 +19,9 @@ from biselect.calibrate.counted_sketch import counted_sketch
 from biselect.calibrate.frames import float_values, is_quantity
 from biselect.calibrate.reference_summary import ENTRIES
 from biselect.data.splits import as_times
-from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.table_pass import Arrays, Pass
+from biselect.partitions.passes import Arrays, Engine, Pass
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
 from biselect.reviews.large.counting import Counting, counts_of

@@ -17,7 +17,7 @@ from biselect.data.labels import as_texts
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 from biselect.partitions.parts import Part
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.passes import Arrays
 from biselect.reviews.large.blocks import (
     FeatureColumns,
     as_bytes,

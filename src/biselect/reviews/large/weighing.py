@@ -15,8 +15,7 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.stored_windows import stored_windows, windows_from_store
 from biselect.calibrate.windows import Windows
-from biselect.core.archives import packed_arrays, read_arrays
-from biselect.core.json_files import refused_as, shortened
+from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.data.pools import Roles
 from biselect.reviews.large.blocks import FeatureColumns
 from biselect.reviews.large.collecting import moved_back

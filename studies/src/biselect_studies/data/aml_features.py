@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
+import polars as pl
+
 from biselect_studies.data.aml_schema import MINUTE_BITS, Transactions
-from biselect_studies.data.aml_schema import polars as pl
 
 __all__ = ["causal_features"]
 

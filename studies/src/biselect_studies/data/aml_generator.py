@@ -15,11 +15,11 @@ from math import gcd
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
 from biselect_studies.data.aml_schema import COLUMNS, Transactions, coded
-from biselect_studies.data.aml_schema import polars as pl
 
 FORMATS = ("Cheque", "Credit Card", "ACH", "Cash", "Wire", "Reinvestment", "Bitcoin")
 FORMAT_SHARES = (0.37, 0.26, 0.12, 0.10, 0.04, 0.09, 0.02)

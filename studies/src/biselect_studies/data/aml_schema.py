@@ -7,32 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from biselect.errors import InputError, MissingDataError, MissingDependencyError
-
-
-class _Polars:
-    """Polars, imported when it is first used, or a message that names the extra."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked by doctest and inspect of any object
-            raise AttributeError(name)
-        try:
-            import polars
-        except ImportError as error:
-            raise MissingDependencyError("AML tables are read by polars: pip install 'biselect[baselines]'") from error
-        return getattr(polars, name)
-
-
-if TYPE_CHECKING:
-    import polars as pl
-    import polars as polars
-else:
-    pl = polars = _Polars()
+from biselect.errors import InputError, MissingDataError
 
 __all__ = ["Transactions", "find_transactions", "load_transactions"]
 

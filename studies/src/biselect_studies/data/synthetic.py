@@ -13,7 +13,7 @@ from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
-from biselect_studies.extensions.marginals import MARGINALS
+from biselect_studies.data.marginals import MARGINALS
 
 __all__ = [
     "Planted",

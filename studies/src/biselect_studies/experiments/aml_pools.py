@@ -11,7 +11,7 @@ from biselect.errors import InputError
 from biselect_studies import aml_fields as fields
 from biselect_studies.baselines import choose
 from biselect_studies.data.candidates import balanced, ranked
-from biselect_studies.metrics import f1_at_k
+from biselect_studies.inference import f1_at_k
 from biselect_studies.task import Cell, Values
 from biselect_studies.triggers import caught, retained
 

@@ -11,7 +11,7 @@ from biselect.solvers import solve
 from biselect_studies.data import synthetic
 from biselect_studies.data.synthetic import Mechanism, Planted
 from biselect_studies.extensions.validity import perturb
-from biselect_studies.metrics import f1_at_k
+from biselect_studies.inference import f1_at_k
 from biselect_studies.task import Cell, Values
 
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -11,8 +11,8 @@ from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.solvers import solve
 from biselect_quantum.devices import Patch, choose_patch, hardware_mask, masked, place, retained_mass
+from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.experiments.compile_case import device
-from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.quantum.mean_field import agreement, choose_surrogate, low_energy_overlap, mean_field
 from biselect_studies.task import Cell, Values
 

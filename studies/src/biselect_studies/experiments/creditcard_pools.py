@@ -17,7 +17,7 @@ from biselect_studies.creditcard_fields import PARTS, SIZES, SPLIT, D, M
 from biselect_studies.data.candidates import Candidates
 from biselect_studies.data.creditcard import load_credit_card
 from biselect_studies.extensions.drift import decompose
-from biselect_studies.metrics import f1_at_k
+from biselect_studies.inference import f1_at_k
 from biselect_studies.studied_maps import studied_map
 from biselect_studies.task import Cell, Values
 

@@ -13,11 +13,11 @@ from biselect_quantum.circuits.cost_groups import split_terms
 from biselect_quantum.circuits.training import train
 from biselect_quantum.circuits.training.records import Stage
 from biselect_quantum.simulate.layers import energy_table
+from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.data.synthetic import depth_problem, planted_block
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.ideal_mixing import IdealRing
-from biselect_studies.extensions.marginals import MARGINALS
-from biselect_studies.metrics import expected_lowest
+from biselect_studies.inference import expected_lowest
 from biselect_studies.quantum.small_angle import responses
 from biselect_studies.task import Cell
 

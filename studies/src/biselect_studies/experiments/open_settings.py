@@ -14,10 +14,10 @@ from biselect.solvers import solve
 from biselect_quantum.devices import hardware_mask, place, retained_mass
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic
+from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1
-from biselect_studies.extensions.marginals import MARGINALS
-from biselect_studies.metrics import f1_at_k
+from biselect_studies.inference import f1_at_k
 from biselect_studies.task import Cell, Values
 
 MARKS = tuple(round(100 * 10 ** (step / 6)) for step in range(22))
@@ -52,7 +52,7 @@ def walk(
     problem: SelectionProblem, seed: int, temperature: float, marks: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The best state of one walk after each number of steps, ascending."""
-    from biselect_studies.extensions.kawasaki_kernel import ring_walk  # loads numba
+    from biselect_studies.extensions.kawasaki import ring_walk  # loads numba
 
     rng = np.random.default_rng(seed)
     in_s = rng.permutation(problem.n_samples) < problem.k

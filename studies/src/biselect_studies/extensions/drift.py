@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from biselect.calibrate.calibrator import Calibrator
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect_studies.extensions.marginals import MARGINALS
+from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
 
 SMALLEST_SPREAD = 1e-12  # weights without any spread make every drift a large one
@@ -78,7 +78,7 @@ class Question:
         m: how many features.
         select: the solver, such as `biselect.solve`.
         coupling_weight: λ.
-        marginals: one of `extensions.marginals.MARGINALS`.
+        marginals: one of `data.marginals.MARGINALS`.
     """
 
     pool: Any

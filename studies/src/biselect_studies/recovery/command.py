@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.console import Steps, out
+from biselect.cli.from_options import Only
+from biselect.cli.options import KOfTable, MOfTable, a_table, one_of
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
+from biselect.options import Columns, Flag, Options, Search
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,31 +27,32 @@ if TYPE_CHECKING:
 KINDS = ("bounded", "paper", "none")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Theory(Options, heading="What is known of signal and noise"):
+    """What the theory assumes; signal and noise are estimated where they are left out."""
+
+    signal: Annotated[float | None, Flag("μ, if known; otherwise a lower bound from the data.")] = None
+    sigma: Annotated[float | None, Flag("σ of the noise, if known; otherwise the background's.")] = None
+    error: Annotated[float, Flag("η: no weight is wrong by more after calibration.", "--eta")] = 0.0
+    clip_bias: Annotated[float, Flag("ρ: what capping takes from a weight at most.")] = 0.0
+    correlation: Annotated[float, Flag("Noise correlation of two samples within a feature.")] = 0.0
+    delta: Annotated[float, Flag("δ: allowed probability that recovery fails.")] = 0.05
+    calibration_delta: Annotated[float, Flag("Part of δ for the event that an error exceeds η.")] = 0.0
+
+
 def certify(
     problem: Annotated[
         Path, typer.Argument(help="A problem (.npz or .json), a table of weights, or with --reference a pool.")
     ],
-    k: options.KOfTable = None,
-    m: options.MOfTable = None,
-    reference: options.Reference = None,
-    id_column: options.IdColumn = None,
-    exclude: options.Exclude = None,
-    marginals: Annotated[str, options.one_of(*KINDS, help="Scores of rows and columns on their own.")] = "bounded",
-    signal: Annotated[
-        float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)
-    ] = None,
-    sigma: Annotated[
-        float | None, typer.Option(help="σ of the noise, if known; otherwise the background's.", show_default=False)
-    ] = None,
-    error: Annotated[float, typer.Option("--eta", help="η: no weight is wrong by more after calibration.")] = 0.0,
-    clip_bias: Annotated[float, typer.Option(help="ρ: what capping takes from a weight at most.")] = 0.0,
-    correlation: Annotated[float, typer.Option(help="Noise correlation of two samples within a feature.")] = 0.0,
-    delta: Annotated[float, typer.Option(help="δ: allowed probability that recovery fails.")] = 0.05,
-    calibration_delta: Annotated[float, typer.Option(help="Part of δ for the event that an error exceeds η.")] = 0.0,
-    time_limit: options.TimeLimit = None,
-    seed: options.Seed = 0,
+    k: KOfTable = None,
+    m: MOfTable = None,
+    reference: Annotated[Path | None, a_table("--reference", "-r", help="Table of normal rows.")] = None,
+    columns: Annotated[Columns, Only("id", "exclude")] = Columns(),
+    marginals: Annotated[str, one_of(*KINDS, help="Scores of rows and columns on their own.")] = "bounded",
+    theory: Theory = Theory(),
+    search: Annotated[Search, Only("time_limit", "seed")] = Search(),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    quiet: options.Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
 ) -> None:
     """Say whether the planted-block theory certifies joint or feature-first selection on PROBLEM.
 
@@ -61,19 +65,18 @@ def certify(
 
     steps = Steps(quiet)
     with steps.step(f"Reading {Source.of(problem).name}"):
-        roles = Roles(id_column=id_column, exclude=exclude or ())
+        roles = Roles(id_column=columns.id, exclude=columns.exclude)
         loaded, background = read_weights(problem, reference, roles, k=k, m=m, marginals=marginals)
-    given = {"signal": signal, "sigma": sigma, "error": error, "clip_bias": clip_bias, "correlation": correlation}
-    given |= {"delta": delta, "calibration_delta": calibration_delta}
+    assumed = {name: value for name, value in asdict(theory).items() if value is not None}
     with steps.step("Finding the best block") as progress:
         certificate = certify_problem(
             loaded,
             None,
             background=background,
-            time_limit=time_limit,
-            seed=seed,
+            time_limit=search.time_limit,
+            seed=search.seed,
             progress=progress,
-            **{name: value for name, value in given.items() if value is not None},
+            **assumed,
         )
     if as_json:
         typer.echo(json.dumps(certificate.to_dict(), indent=2, allow_nan=False))
@@ -88,12 +91,12 @@ def read_weights(
     from biselect.calibrate import Calibrator
     from biselect.data.problem_files import read_problem
     from biselect.reviews.inputs import open_pool
-    from biselect_studies.extensions.marginals import MARGINALS
+    from biselect_studies.data.marginals import MARGINALS
 
     if reference is None:
         return read_problem(problem, k, m, roles.id_column, roles.exclude), None
     if k is None or m is None:
-        raise InputError("a pool has no budgets; give both k= and m=")
+        raise InputError("a pool has no budgets; give both -k and -m")
     rows = open_pool(problem, reference, roles)
     normal, pool = rows.matrices
     calibrator = Calibrator(map="ecdf").fit(normal)

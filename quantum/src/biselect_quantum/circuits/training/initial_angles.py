@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.circuits.cost_groups import CostGroup
+from biselect_quantum.circuits.cost_groups import CostGroup, spread
 from biselect_quantum.circuits.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
 WIDER = 2.0
 REDRAWN = 0.3  # share of its angles that a hop draws anew
-ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
 def units(ansatz: Ansatz | AnsatzSpec) -> Vector:
@@ -88,15 +87,6 @@ def _tells_apart(group: CostGroup, problem: SelectionProblem) -> bool:
     pair = pair.sum(axis=1, keepdims=True) if all_features else pair
     parts = (group.sample if not all_samples else pair * 0, group.feature if not all_features else pair * 0, pair)
     return any(spread(part) > 0 for part in parts)
-
-
-def spread(part: NDArray[np.floating[Any]]) -> float:
-    """Standard deviation; 0 for a constant, of which NumPy's is often the rounding of its mean."""
-    largest = float(np.abs(part).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    relative = float(np.std(part / largest))  # divided first: squares of 1e200 are no numbers
-    return relative * largest if relative > ALIKE else 0.0
 
 
 def is_phase(ansatz: Ansatz) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.errors import InputError
-from biselect_quantum.circuits.training.initial_angles import spread
+from biselect_quantum.circuits.cost_groups import spread
 from biselect_quantum.simulate.layers import ENERGY, Observable, energy_scale, rounding_slack
 
 if TYPE_CHECKING:

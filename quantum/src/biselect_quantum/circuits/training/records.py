@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core.checks import number
 from biselect.core.files import write_file
-from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 
 ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-3", "biselect-training-3"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.json_files import shortened
+from biselect.core.untrusted import shortened
 from biselect.errors import InputError
 from biselect_quantum._version import __version__
 from biselect_quantum.devices.compiled_circuit import Compiled

@@ -15,13 +15,13 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
 from biselect_quantum.devices.execution.circuit_checks import check_meaning, check_unchanged
-from biselect_quantum.devices.masks import Mask, masked
+from biselect_quantum.devices.masks import masked
 from biselect_quantum.devices.paths import QiskitPath, path_of
 from biselect_quantum.devices.targets import from_snapshot, snapshot
 from biselect_quantum.simulate.program import Program
@@ -107,7 +107,9 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     if problem.digest != manifest.get("problem_hash"):
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
-        surrogate = _surrogate(problem, mask_of(manifest, problem), manifest)
+        surrogate = masked(problem, mask_of(manifest, problem))
+        if surrogate.digest != manifest["surrogate_hash"]:
+            raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
         path, program = path_of(manifest["path"]), _program(surrogate, manifest)
         values = program.in_order(manifest["angles"])
         compiled = Compiled(
@@ -141,13 +143,6 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
     if not isinstance(known, Mapping) or hashlib.sha256(content).hexdigest() != known.get(path.name):
         raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
     return content
-
-
-def _surrogate(problem: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
-    found = masked(problem, mask)
-    if found.digest != manifest["surrogate_hash"]:
-        raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
-    return found
 
 
 def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:

@@ -15,7 +15,7 @@ import numpy as np
 
 from biselect.core.checks import number, whole
 from biselect.core.files import tidy, write_folder
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect_quantum.circuits.best_known import Threshold

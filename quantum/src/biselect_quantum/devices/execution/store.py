@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.json_files import check_seal, json_of, refused_as, seal
+from biselect.core.untrusted import check_seal, json_of, refused_as, seal
 from biselect.errors import BiselectError, InputError
 from biselect_quantum.devices.execution.samplers import Readout
 
