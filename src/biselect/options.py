@@ -36,6 +36,10 @@ __all__ = [
 ANY: Any = ...  # in an advice: some value, which the reader must know
 
 
+class Stated(str):
+    """A value that an advice names although it is the default."""
+
+
 class Flag:
     """How the command line and the workbench offer a field.
 

@@ -44,7 +44,7 @@ def test_missing_values_are_refused_or_filled_by_the_reference_median():
     pool = np.array([[np.nan, 3.0]])
     with pytest.raises(
         InputError,
-        match=r"pool has a missing value in column '0', row 0.*missing='error'.* out to weigh .*missing='median'",
+        match=r"pool has a missing value in column '0', row 0.*missing='weigh'.* .*missing='median'",
     ):
         Calibrator(missing="error").fit(reference).weights(pool)
     filled = Calibrator(missing="median").fit(reference)

@@ -136,7 +136,7 @@ def test_a_calibrator_learns_the_same_from_a_summary_as_from_rows():
 def test_missing_cells_are_filled_only_where_asked():
     table = frame(500, 0, 6)[["x", "flag"]]
     summary = ReferenceSummary().add(table)
-    with pytest.raises(InputError, match=r"missing values in column 'x'; leave .*missing='error'.* out to weigh them"):
+    with pytest.raises(InputError, match="missing values in column 'x'; weigh them"):
         Calibrator(missing="error").fit_summary(summary)
     from_rows = Calibrator(missing="median").fit(table)
     from_summary = Calibrator(missing="median").fit_summary(summary)

@@ -19,8 +19,9 @@ reference = "reference.parquet"
 id-column = "id"
 exclude = ["fraud", "u"]
 neighbours = [1, 0]
-sides = false
+open = false
 null_draws = 5
+column = {y = "number"}
 """
 
 
@@ -35,7 +36,7 @@ def test_defaults_come_from_the_file_are_said_and_recorded(run, here):
     first = run("select", "pool.parquet", "--out", "a")
     assert first.code == 0 and "from biselect.toml: -k 2 -m 2 --reference reference.parquet" in first.err
     recorded = shlex.split(json.loads((here / "a" / "report.json").read_text())["reproduce"]["command"])
-    assert recorded[:2] == ["biselect", "select"] and "--no-sides" in recorded
+    assert recorded[:2] == ["biselect", "select"] and "y=number" in recorded
     (here / "biselect.toml").unlink()
     again = run(*recorded[1:-1], "b")
     assert again.code == 0 and "biselect.toml" not in again.err
@@ -55,7 +56,7 @@ def test_the_command_line_beats_the_file(run, here):
     done = run("select", "pool.parquet", "-k", "3", "--exclude", "fraud", "--quiet", "--json")
     assert done.err == "" and len(json.loads(done.out)["samples"]) == 3
     helped = run("select", "-h").out
-    assert "[biselect.toml: 2]" in helped and "[biselect.toml: no-sides]" in helped
+    assert "[biselect.toml: 2]" in helped and "[biselect.toml: 5]" in helped
 
 
 @pytest.mark.parametrize(

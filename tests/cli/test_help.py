@@ -1,8 +1,10 @@
 import pytest
 from typer.main import get_command
 
-from biselect.cli import app, options
-from biselect.cli.help import COMMANDS, GROUPS, MORE, grouped
+from biselect.cli import app
+from biselect.cli.commands import HEADINGS
+from biselect.cli.help import MORE, grouped
+from biselect.options import Kinds, Search, Weighing, flags_of
 
 ALL = get_command(app).commands
 
@@ -35,9 +37,16 @@ def test_every_option_stands_in_one_group():
         groups = grouped(taken)
         assert MORE not in groups, (command.name, groups.get(MORE))
         assert sum(map(len, groups.values())) == len(taken)
-    named = [name for names in GROUPS.values() for name in names]
-    assert len(named) == len({*named})
-    assert {name for names in COMMANDS.values() for name in names} >= {*ALL}
+    assert {name for names in HEADINGS.values() for name in names} >= {*ALL}
+
+
+def test_help_is_what_the_fields_say():
+    options = {parameter.name: parameter for parameter in ALL["select"].params}
+    for cls in (Weighing, Kinds, Search):
+        for name, (_, flag) in flags_of(cls).items():
+            assert (name in options) == flag.offered
+            assert not flag.offered or (options[name].help, options[name].rich_help_panel) == (flag.help, cls.heading)
+            assert f"{name}: {flag.help}" in cls.__doc__
 
 
 def test_an_option_in_no_group_is_shown_all_the_same():
@@ -49,22 +58,12 @@ def test_an_option_in_no_group_is_shown_all_the_same():
 
 def test_the_words_that_help_offers_are_those_of_the_library():
     from biselect.calibrate.calibrator import MISSING
-    from biselect.calibrate.column import CENTERS
-    from biselect.reviews.kinds import APART
     from biselect.reviews.presets import PRESETS
     from biselect.reviews.recentre import DRIFT
-    from biselect_quantum.circuits import SCHEDULES, STRATEGIES
-    from biselect_quantum.circuits.mixers import GROVER, MIXERS
-    from biselect_quantum.devices.paths import PATHS
 
     taken = {parameter.name: parameter.metavar for parameter in ALL["select"].params}
-    offered = {"missing": MISSING, "center": CENTERS, "apart": APART, "drift": DRIFT, "preset": PRESETS}
-    for name, words in offered.items():
+    for name, words in {"missing": MISSING, "drift": DRIFT, "preset": PRESETS}.items():
         assert {*taken[name].split("|")} == {*words}
-    (mixer,) = (parameter.metavar for parameter in ALL["train"].params if parameter.name == "mixer")
-    assert {*mixer.split("|")} == {*MIXERS, GROVER}
-    assert {*options.SCHEDULES} == {*SCHEDULES} and {*options.STRATEGIES} == {*STRATEGIES}
-    assert {*options.PATH_NAMES} <= {*PATHS}
 
 
 def test_a_wrong_option_is_answered_with_the_nearest(run):

@@ -181,7 +181,7 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
     path.write_bytes(COUNTRIES["german"][0])
     monkeypatch.chdir(tmp_path)
     command = shlex.split(bs.inspect(path).command())
-    assert command[3:9] == ["--time-column", "Buchungstag", "--reference-until", "60%", "--id-column", "Buchungs-Nr"]
+    assert command[3:9] == ["--reference-until", "60%", "--time-column", "Buchungstag", "--id-column", "Buchungs-Nr"]
     outcome = run(*command[1:], *FAST)
     said = " ".join(outcome.err.split())
     for part in (
@@ -195,9 +195,9 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
         assert part in said, part
     (entry,) = json.loads((tmp_path / "report" / "report.json").read_text())["reproduce"]["inputs"]
     assert entry["read_as"][1] == "';' between values"
-    plain = run(*[part for part in command[1:] if part not in ("--categories", "Händlerkategorie MCC,PLZ")])
+    plain = run(*[part for part in command[1:] if part != "--column" and not part.endswith("=category")])
     assert "Taken as categories, since names and values look like codes: Händlerkategorie MCC, PLZ." in plain.err
-    assert "--numbers 'Händlerkategorie MCC,PLZ'" in plain.err
+    assert "--column 'Händlerkategorie MCC=number' --column PLZ=number" in plain.err
 
 
 def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):

@@ -45,7 +45,7 @@ def test_a_table_as_it_comes_goes_through_and_is_explained_in_words(run, mixed):
     outcome = run(*command(mixed, "--out", mixed / "out"))
     assert outcome.code == 0
     said = " ".join(outcome.err.split())
-    assert "Left out, dates: paid. To use parts of one say" in said and "--dates paid:hour,weekday,gap" in said
+    assert "Left out, dates: paid. To use parts of one say" in said and "--column paid=date:hour,weekday,gap" in said
     assert "Column 'shop' looks like a code: 6 different whole numbers from 4829 to 7995" in said
     assert "blocked: constant (false) in the reference, differs in 3 pool rows" in said
     answer = json.loads((mixed / "out" / "selection.json").read_text())
@@ -63,12 +63,21 @@ def test_a_table_as_it_comes_goes_through_and_is_explained_in_words(run, mixed):
 
 
 def test_a_gap_can_be_the_strongest_reason(run, mixed):
-    outcome = run(*command(mixed, "--features", "amount,x", "-m", "1", "--marginals", "none"))
+    outcome = run(*command(mixed, "--features", "amount,x", "-m", "1"))
     assert "amount: missing, as in " in " ".join(outcome.out.split())
 
 
 def test_parts_of_dates_and_codes_are_used_where_asked_for(run, mixed):
-    more = ("--dates", "paid:hour,weekday,gap", "--categories", "shop", "--features", "paid,shop,x", "-m", "1")
+    more = (
+        "--column",
+        "paid=date:hour,weekday,gap",
+        "--column",
+        "shop=category",
+        "--features",
+        "paid,shop,x",
+        "-m",
+        "1",
+    )
     answer = json.loads(run(*command(mixed, *more, "--json")).out)
     assert answer["samples"] == list(UNUSUAL) and answer["features"] == ["paid hour"]
     outcome = run(*command(mixed, *more))
@@ -83,7 +92,7 @@ def test_the_time_column_can_give_its_hour_in_its_own_format(run, tmp_path):
     lines = [f"{time:%d/%m/%Y %H:%M},{i % 7}" for i, time in enumerate(times)]
     (tmp_path / "t.csv").write_text("\n".join(["when,x", *lines]) + "\n")
     split = ("--time-column", "when", "--date-format", "%d/%m/%Y %H:%M", "--reference-until", "75%")
-    outcome = run("select", tmp_path / "t.csv", *split, "--dates", "when", "-k", "1", "-m", "1", "--json")
+    outcome = run("select", tmp_path / "t.csv", *split, "--column", "when=date", "-k", "1", "-m", "1", "--json")
     answer = json.loads(outcome.out)
     assert answer["samples"] == ["70"] and answer["features"] == ["when hour"]
 
@@ -93,7 +102,7 @@ def test_a_column_of_numbers_with_a_few_words_is_still_an_error(run, mixed):
     (mixed / "reference.csv").write_text(text.rsplit(",", 2)[0] + ",unknown,web\n")
     outcome = run(*command(mixed))
     assert outcome.code == 2
-    for part in ("column 'x' is not numeric (line 401 holds 'unknown'", "--na-values unknown", "--categories x)"):
+    for part in ("column 'x' is not numeric (line 401 holds 'unknown'", "--na-values unknown", "--column x=category)"):
         assert part in outcome.err
 
 
@@ -112,13 +121,13 @@ def test_free_text_is_refused_with_what_to_do(run, tmp_path):
     outcome = run("select", tmp_path / "pool.csv", *options)
     assert outcome.code == 2 and "column 'note' holds free text or ids" in outcome.err
     assert "--exclude note, only show it with --show note, make it --id-column note" in " ".join(outcome.err.split())
-    assert run("select", tmp_path / "pool.csv", *options, "--categories", "note").code == 0
+    assert run("select", tmp_path / "pool.csv", *options, "--column", "note=category").code == 0
 
 
 def test_mixed_tables_can_be_reviewed_in_rounds(run, mixed):
     (mixed / "answers.csv").write_text("id,answer\np7,1\np1,0\n")
     tables = (mixed / "session", mixed / "pool.csv", "--reference", mixed / "reference.csv", "--id-column", "id")
-    options = ("-k", "3", "-m", "3", "--dates", "paid:hour", "--answers", mixed / "answers.csv", "--json")
+    options = ("-k", "3", "-m", "3", "--column", "paid=date:hour", "--answers", mixed / "answers.csv", "--json")
     [table] = json.loads(run("review", *tables, *options).out)["tables"]
     assert [row["name"] for row in table["rounds"][0]["rows"]] == ["p7", "p1"]
     reasons = {one["column"]: one for one in table["rounds"][0]["rows"][0]["reasons"]}

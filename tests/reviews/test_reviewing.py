@@ -183,8 +183,8 @@ def test_a_problem_of_weights_gets_the_same(tmp_path):
     assert again.problem.k == 1 and len(again.neighbours) == 1
     assert again.summary["title"] == "Selection from p.npz"
     assert review.summary["reproduce"]["command"] == "biselect.review(pool)"
-    with pytest.raises(InputError, match="are for files"):
-        review_problem(problem, k=1)
+    with pytest.raises(InputError, match="has its own k and m"):
+        bs.review(problem, k=1)
 
 
 def test_the_package_can_be_called_whichever_was_imported_first(pair):

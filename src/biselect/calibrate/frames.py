@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.dates import date_part, parts_of_dates
 from biselect.errors import InputError
-from biselect.options import Columns, Weighing, spell
+from biselect.options import Columns, Stated, Weighing, spell
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
 
@@ -212,7 +212,7 @@ def refuse_unusable(
             f"{where} has {kind} in column {columns[column]!r}, {place_of(int(row))} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
             + (
-                f", leave {spell(Weighing(missing='error'))} out to weigh missing values, or fill them with "
+                f", weigh missing values with {spell(Weighing(missing=Stated('weigh')))} or fill them with "
                 f"{spell(Weighing(missing='median'))}"
             )
             * (missing == "error")

@@ -21,7 +21,7 @@ from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
-from biselect.options import Weighing, spell
+from biselect.options import Stated, Weighing, spell
 
 FORMAT = "biselect-reference-1"
 ENTRIES = 24 * 2048  # numbers kept of a column: about 400 kB
@@ -244,8 +244,8 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
     gaps = [summary.missing[name] for name in names]
     if missing == "error" and any(gaps):
         name, absent = next((name, absent) for name, absent in zip(names, gaps, strict=True) if absent)
-        way = spell(Weighing(missing="error"))
-        raise InputError(f"the reference has {absent} missing values in column {name!r}; leave {way} out to weigh them")
+        way = spell(Weighing(missing=Stated("weigh")))
+        raise InputError(f"the reference has {absent} missing values in column {name!r}; weigh them with {way}")
     return windows_of(
         {j: known.get(name) for j, name in enumerate(names) if name not in summary.categories},
         {

@@ -88,6 +88,8 @@ def _as_typed(option: Any, value: Any, where: str) -> Any:
         raise InputError(f"{where}: {'is true or false' if option.is_flag else 'takes a value, not true or false'}")
     if option.is_flag:
         return value
+    if isinstance(value, dict) and "=" in str(option.metavar):
+        value = [f"{name}={one}" for name, one in value.items()]
     several = value if isinstance(value, list) else [value]
     if any(isinstance(one, dict | list | bool) for one in several):
         raise InputError(f"{where}: takes numbers and text, and lists of them where the option takes several")

@@ -76,9 +76,9 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
 
 def _as_parameter(name: str, hint: Hint, flag: Flag, help: str, cls: type, default: Any) -> Parameter:
     value = getattr(default, name) if default is not None else _default(cls, name)
-    if isinstance(value, Mapping) or (isinstance(value, Sequence) and not value):
-        value = value or None  # what is empty is left out in help
     several = _takes_several(hint)
+    if several and not value:
+        value = None
     complete = completion.SOURCES.get(flag.source) or completion.among(*flag.choices)
     declared = typer.Option(
         *names_of(name, flag),

@@ -18,7 +18,8 @@ a_folder = partial(may_be, metavar="FOLDER")
 
 def one_of(*words: str, **given: Any) -> Any:
     """An option that takes one of these words; the library refuses the others, and says which there are."""
-    return typer.Option(metavar="|".join(words), autocompletion=completion.among(*words), **given)
+    complete = completion.among(*words)
+    return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **given)
 
 
 def _number_or_auto(text: str) -> int | str:

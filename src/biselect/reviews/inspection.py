@@ -168,7 +168,7 @@ class Inspection:
         """
         path, options = self.source or "TABLE.csv", self.options
         reference = ["--reference", REFERENCE] if self.found.time_column is None else []
-        words = words_of(options.columns, options.csv, options.split, k=options.k, m=options.m, out="report")
+        words = words_of(options.split, options.columns, options.csv, k=options.k, m=options.m, out="report")
         return shlex.join(["biselect", "select", f"./{path}" if path.startswith("-") else path, *reference, *words])
 
     def _odd_words(self) -> tuple[list[str], list[str]]:

@@ -388,7 +388,7 @@ def read_text(
         if broken:
             if encoding != "utf-8" or sniffed.bom or not sniffed.plain or form.encoding is not None:
                 such = spell(Csv(encoding="cp1252"))
-                raise InputError(f"{path}: is not {encoding} all through; say what it is, such as {such}")
+                raise InputError(f"{path}: is not {encoding} all through; say what it is with {such}")
             encoding = WESTERN
 
 

@@ -11,7 +11,7 @@ import typer
 
 from biselect.cli.console import Steps, out
 from biselect.cli.from_options import Only
-from biselect.cli.options import KOfTable, MOfTable, a_table, one_of
+from biselect.cli.options import KOfTable, MOfTable, Output, a_table, one_of
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
 from biselect.options import Columns, Flag, Options, Search
@@ -51,8 +51,7 @@ def certify(
     marginals: Annotated[str, one_of(*KINDS, help="Scores of rows and columns on their own.")] = "bounded",
     theory: Theory = Theory(),
     search: Annotated[Search, Only("time_limit", "seed")] = Search(),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    output: Annotated[Output, Only("quiet", json="Print JSON instead of tables.")] = Output(),
 ) -> None:
     """Say whether the planted-block theory certifies joint or feature-first selection on PROBLEM.
 
@@ -63,7 +62,7 @@ def certify(
     from biselect.data.readers.sources import Source
     from biselect_studies.recovery import certify as certify_problem
 
-    steps = Steps(quiet)
+    steps = Steps(output.quiet)
     with steps.step(f"Reading {Source.of(problem).name}"):
         roles = Roles(id_column=columns.id, exclude=columns.exclude)
         loaded, background = read_weights(problem, reference, roles, k=k, m=m, marginals=marginals)
@@ -78,7 +77,7 @@ def certify(
             progress=progress,
             **assumed,
         )
-    if as_json:
+    if output.json:
         typer.echo(json.dumps(certificate.to_dict(), indent=2, allow_nan=False))
     else:
         _show(certificate)
