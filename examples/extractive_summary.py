@@ -14,8 +14,8 @@ import re
 
 import numpy as np
 
-from biselect import Rules, SelectionProblem, solve
-from biselect.core import Group
+from biselect import solve
+from biselect.core import Group, Rules, SelectionProblem
 
 TEXT = """The harbour town lost its ferry in the spring storm. For two centuries the ferry had carried fishermen,
 letters and schoolchildren across the sound. Without the ferry the island school stands empty on Mondays. The council
