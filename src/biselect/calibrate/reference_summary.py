@@ -33,7 +33,7 @@ class ReferenceSummary:
 
     Ranks of a sketch are exact while a column has fewer than `entries` values, and in both tails always; elsewhere
     `rank_error` bounds them. A summary can be stored, merged with others, give a `Calibrator` (`fit_summary`), and
-    stand for the older table of `biselect.reviews.monitor_drift`.
+    stand for the older table of `biselect.monitor`.
 
     Args:
         entries: how many numbers may be kept of a column; None keeps all.

@@ -17,10 +17,10 @@ CALM = "#b0b0b0"
 
 
 def drift(found: Mapping[str, Any], ax: Axes | None = None, *, most_columns: int = 30) -> Axes:
-    """How much each column changed, as `biselect.reviews.monitor_drift` found it, the alarms in colour.
+    """How much each column changed, as `biselect.monitor` found it, the alarms in colour.
 
     Args:
-        found: the result of `monitor_drift`, or the content of `monitor.json`.
+        found: the result of `biselect.monitor`, or the content of `monitor.json`.
         ax: where to draw; a new figure if left out.
         most_columns: of the columns shown, the clearest changes first.
     """

@@ -11,7 +11,7 @@ MOST_NAMES = 12  # rows or columns in a cell of a table; the rest is in the JSON
 
 
 def render_monitor(summary: Mapping[str, Any]) -> str:
-    """The page of a summary made by `biselect.reviews.monitor_drift`."""
+    """The page of a summary made by `biselect.monitor`."""
     points = summary.get("points", ())
     return render_page(
         "monitor.html",
