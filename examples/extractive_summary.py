@@ -4,7 +4,6 @@
 
 Sentences are chosen together with their words: a pair's weight is how often the sentence uses the word, times how rare
 the word is (tf-idf); a word's own score grows with the sentences that use it. The text was written for this example.
-
 What the objective says: sentences and words that belong together; the words explain why a sentence is in.
 What it cannot say: that two sentences repeat each other. There is no term between sentences, so a repetition scores
 twice. A rule can say it: of sentences that are nearly alike at most one.

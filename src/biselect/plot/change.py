@@ -25,7 +25,7 @@ def drift(found: Mapping[str, Any], ax: Axes | None = None, *, most_columns: int
         most_columns: of the columns shown, the clearest changes first.
     """
     if not isinstance(found, Mapping) or found.get("format") != FORMAT:
-        raise InputError("a picture of drift needs the result of monitor_drift")
+        raise InputError("a picture of drift needs the result of biselect.monitor")
     changes = clearest_changes(found)
     shown = changes[:most_columns]
     names = [change["column"] for change in shown]
