@@ -4,7 +4,6 @@
 
 Sentences are chosen together with their words: a pair's weight is how often the sentence uses the word, times how rare
 the word is (tf-idf); a word's own score grows with the sentences that use it. The text was written for this example.
-
 What the objective says: sentences and words that belong together; the words explain why a sentence is in.
 What it cannot say: that two sentences repeat each other. There is no term between sentences, so a repetition scores
 twice. A rule can say it: of sentences that are nearly alike at most one.
@@ -14,8 +13,8 @@ import re
 
 import numpy as np
 
-from biselect import Rules, SelectionProblem, solve
-from biselect.core import Group
+from biselect import solve
+from biselect.core import Group, Rules, SelectionProblem
 
 TEXT = """The harbour town lost its ferry in the spring storm. For two centuries the ferry had carried fishermen,
 letters and schoolchildren across the sound. Without the ferry the island school stands empty on Mondays. The council

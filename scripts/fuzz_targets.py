@@ -382,7 +382,7 @@ def session_tables() -> tuple[Any, Any]:
     return rng.normal(size=(30, 4)), rng.normal(size=(60, 4))
 
 
-SESSION: dict[str, Any] = {"k": 3, "m": 2, "kinds": 1, "seed": 0}
+SESSION: dict[str, Any] = {"k": 3, "m": 2, "kinds": Kinds(kinds=1)}
 
 
 def session_seeds() -> list[bytes]:

@@ -5,66 +5,56 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 215
+MOST = 175
 NAMES = {
     "biselect": (
-        "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
-        "TailCalibrator groups_by inspect read_problem review review_problem solve solver_names"
+        "JointSelector Review ReviewSession Rules Selection SelectionProblem Table inspect monitor review solve table"
     ),
-    "biselect.core": "Components Ising Sector",
-    "biselect_quantum.uniform": "uniform_energy",
+    "biselect.core": "Components Group Ising Sector groups_by",
+    "biselect.errors": (
+        "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
+    ),
+    "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
     "biselect.reviews": (
-        "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round RoundFound Standing "
-        "find_kinds monitor_drift"
+        "AskedRow Finding GivenAnswer Inspection Kind KindList Replay ReviewOptions Reviewed Round RoundFound "
+        "Standing find_kinds"
     ),
     "biselect.calibrate": "CalibrationFacts Calibrator ReferenceSummary WeightMap map_names parquet_blocks",
-    "biselect_studies.extensions.validity": "angle_bound coupling_bound ecdf_band tail_band",
+    "biselect.estimators": "TailCalibrator",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
-    "biselect_studies.recovery": (
-        "Bernstein Burden Certificate Estimate SubGaussian certify classwise_threshold clipped "
-        "biclique_problem covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
-        "sparsification_bound"
+    "biselect.data.readers": "CsvForm read_table",
+    "biselect.data.problem_files": "read_problem",
+    "biselect.data.splits": "TimeSplit split_rows",
+    "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
+    "biselect.extensions": "Registry",
+    "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
+    "biselect.report": "render_html render_monitor",
+    "biselect_quantum": (
+        "Ansatz AnsatzSpec Observable Program Schedule SectorSampler Threshold Training compile_problem "
+        "execute load_circuit load_target place_circuit plan take_shots train"
     ),
+    "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
-        "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
-        "split_terms surrogate train"
+        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect_studies.quantum.penalty_x": "PenaltyX candidate_search",
+    "biselect_quantum.circuits.figures_of_merit": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
+    "biselect_quantum.uniform": "uniform_energy",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch compile_circuit compile_open compile_problem decode_counts "
-        "hardware_mask layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit "
-        "qasm3_text qpy_bytes retained_mass to_qiskit trade"
+        "build_circuit choose_patch compile_circuit compile_open decode_counts hardware_mask layout_of "
+        "make_patch masked patch_objections pauli_operators place qasm3_text qpy_bytes retained_mass "
+        "to_qiskit"
     ),
-    "biselect_studies.quantum.mean_field": "Agreement agreement low_energy_overlap sparse_optimum",
-    "biselect_quantum.devices.execution": (
-        "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
-    ),
+    "biselect_quantum.devices.execution": "freeze load_run outcome sampler_for",
     "biselect_quantum.devices.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in noisy_chances "
-        "noisy_shots register_mass register_shots"
+        "LABEL NoisyChances NoisyCircuit NoisyShots cut_noise filled_in noisy_chances noisy_shots"
     ),
-    "biselect.data.readers": "CsvForm read_table",
-    "biselect_studies.data.splits": "TimeSplit split_rows",
-    "biselect_studies.data.candidates": "Candidates balanced ranked reservoir unbalanced",
-    "biselect_studies.data.synthetic": (
-        "Planted benchmark depth_problem gaussian_qubo panel_problem planted_block planted_problem"
-    ),
-    "biselect_studies.data.aml_schema": "Transactions find_transactions load_transactions",
-    "biselect_studies.data.aml_features": "causal_features",
-    "biselect_studies.data.aml_generator": "Market",
-    "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
-    "biselect.report": "render_html render_monitor",
-    "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
-    "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
-    "MissingDependencyError",
 }
 
 

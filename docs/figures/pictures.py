@@ -9,7 +9,7 @@ from matplotlib import pyplot
 import biselect as bs
 from biselect.calibrate import Calibrator
 from biselect.data.demo import ROLES, demo_tables
-from biselect.reviews import monitor_drift
+from biselect.options import Watch
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem
@@ -55,7 +55,7 @@ def main() -> None:
         "block": bs.plot.block(review),
         "reasons": bs.plot.reasons(review),
         "budgets": bs.plot.budgets(review),
-        "drift": bs.plot.drift(monitor_drift(weeks(), k=5, m=2, window=300, time_column="when")),
+        "drift": bs.plot.drift(bs.monitor(bs.table(weeks(), time="when"), k=5, m=2, watch=Watch(window=300))),
         "schedule": bs.plot.schedule(training),
         "landscape": bs.plot.landscape(ansatz, training),
         "concentration": bs.plot.schedule(several),

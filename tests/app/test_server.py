@@ -45,7 +45,7 @@ def test_the_whole_way(browser, tmp_path):
     assert told["row"]["adds"] > 0 and told["column"]["kind"] == "about"
     browser.done(browser.post("/choose", {**form, "role-6": "leave out", "who": "Ana", "when": HOSTILE}))
     record = SessionFile(tmp_path).choices()[0]
-    assert record["roles"] == {"id_column": "id", "exclude": ["c5"]} and record["who"] == "Ana"
+    assert record["columns"] == {"id": "id", "exclude": ["c5"]} and record["who"] == "Ana"
     page = browser.get("/review").text
     assert "Round 1: 6 rows of pool.csv" in page and "Nothing was answered yet." in page
     told = answer_all(browser, tmp_path, note=HOSTILE)
@@ -189,7 +189,7 @@ def test_hours_of_dates_take_part_where_they_are_asked_for(browser, tmp_path):
         table["paid"] = pd.date_range("2026-03-02", periods=len(table), freq="67min").strftime("%Y-%m-%d %H:%M")
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     browser.begin(**{"part-7-hour": "on", "role-1": "leave out"})
-    assert SessionFile(tmp_path).choices()[0]["roles"]["dates"] == ["paid:hour"]
+    assert SessionFile(tmp_path).choices()[0]["columns"]["types"] == {"paid": "date:hour"}
 
 
 def test_of_rows_that_repeat_an_id_one_can_be_kept(browser, tmp_path):
@@ -197,7 +197,7 @@ def test_of_rows_that_repeat_an_id_one_can_be_kept(browser, tmp_path):
     (tmp_path / "pool.csv").write_text("\n".join([*lines, "p3,9,9,9,9,9,9"]) + "\n")
     browser.begin(duplicates="last")
     record = SessionFile(tmp_path).choices()[0]
-    assert record["roles"] == {"id_column": "id", "duplicates": "last"} and record["sizes"]["pool"] == 200
+    assert record["columns"] == {"id": "id", "duplicates": "last"} and record["sizes"]["pool"] == 200
     assert "keep the last of each" in browser.get("/table?name=pool.csv").text
     assert browser.post("/choose", {"table": "pool.csv", "against": "last", "duplicates": "x"}).status_code == 400
 

@@ -3,7 +3,7 @@ from typer.main import get_command
 
 from biselect.cli import app
 from biselect.cli.commands import HEADINGS
-from biselect.cli.help import MORE, grouped
+from biselect.cli.help import FIRST, grouped
 from biselect.options import Kinds, Search, Weighing, flags_of
 
 ALL = get_command(app).commands
@@ -35,7 +35,6 @@ def test_every_option_stands_in_one_group():
     for command in ALL.values():
         taken = [parameter for parameter in command.params if parameter.param_type_name == "option"]
         groups = grouped(taken)
-        assert MORE not in groups, (command.name, groups.get(MORE))
         assert sum(map(len, groups.values())) == len(taken)
     assert {name for names in HEADINGS.values() for name in names} >= {*ALL}
 
@@ -53,7 +52,7 @@ def test_an_option_in_no_group_is_shown_all_the_same():
     class Unknown:
         name = "new"
 
-    assert list(grouped([Unknown()])) == [MORE]
+    assert list(grouped([Unknown()])) == [FIRST]
 
 
 def test_the_words_that_help_offers_are_those_of_the_library():

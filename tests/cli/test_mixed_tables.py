@@ -63,7 +63,7 @@ def test_a_table_as_it_comes_goes_through_and_is_explained_in_words(run, mixed):
 
 
 def test_a_gap_can_be_the_strongest_reason(run, mixed):
-    outcome = run(*command(mixed, "--features", "amount,x", "-m", "1"))
+    outcome = run(*command(mixed, "--features", "amount,x", "-m", "1", "--must", "p7"))
     assert "amount: missing, as in " in " ".join(outcome.out.split())
 
 

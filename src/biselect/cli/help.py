@@ -19,7 +19,7 @@ from biselect.options import running
 HYPHEN, SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 LEFT = 24  # characters of options; a longer one has a line of its own
 
-FIRST, LAST, MORE = "What matters most", "Output", "More options"  # groups of options that have a place of their own
+FIRST, LAST = "What matters most", "Output"  # the first and the last group of options
 
 
 class Unbroken:
@@ -78,13 +78,12 @@ class Command(Unbroken, TyperCommand):
 
 
 def grouped(options: list[Any]) -> dict[str, list[Any]]:
-    """Options by the heading of their class: what matters most first, what is printed and written last."""
+    """Options by the heading of their class: what matters most and a command's own first, what is printed last."""
     groups: dict[str, list[Any]] = {FIRST: []}
     for option in options:
-        heading = getattr(option, "rich_help_panel", None) or (LAST if option.name == "help" else MORE)
+        heading = getattr(option, "rich_help_panel", None) or (LAST if option.name == "help" else FIRST)
         groups.setdefault(heading, []).append(option)
-    for heading in (MORE, LAST):
-        groups[heading] = groups.pop(heading, [])
+    groups[LAST] = groups.pop(LAST, [])
     return {heading: members for heading, members in groups.items() if members}
 
 

@@ -4,7 +4,7 @@ from .inspection import Inspection as Inspection
 from .inspection import ReviewOptions as ReviewOptions
 from .inspection import inspect as inspect
 from .kinds import Kind as Kind
-from .kinds import Kinds as Kinds
+from .kinds import KindList as KindList
 from .kinds import find_kinds as find_kinds
 from .policy import Reviewed as Reviewed
 from .result import Review as Review

@@ -23,7 +23,7 @@ from biselect.report.answer_files import told_files
 from biselect.report.words import words_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.kinds import FILE as KINDS
-from biselect.reviews.kinds import FORMAT, Kinds, find_kinds, sides_of
+from biselect.reviews.kinds import FORMAT, KindList, find_kinds, sides_of
 from biselect.reviews.large.checking import Screens, light, refuse_other, weigh_again
 from biselect.reviews.large.weighing import FILE
 from biselect.reviews.named_rules import rules_in_words
@@ -120,7 +120,7 @@ def _told_selection(problem: SelectionProblem, told: Mapping[str, Any], proof: M
 
 def _checked_kinds(
     folder: Path, kept: SelectionProblem, told: Mapping[str, Any], screen: check_proof.Screen | None
-) -> tuple[Kinds, Screens]:
+) -> tuple[KindList, Screens]:
     """The kinds that a report tells of, with every proof checked; and what must hold of rows that were not kept."""
     header, arrays = read_arrays(folder / KINDS, "the proofs of kinds")
     refuse_other(KINDS, FORMAT, header["format"], at="format")
@@ -146,7 +146,7 @@ def _checked_kinds(
 
 
 def _expected(
-    answer: Selection, kept: SelectionProblem, rows: int, kinds: Kinds | None, told: Any, pool: CalibratedPool | None
+    answer: Selection, kept: SelectionProblem, rows: int, kinds: KindList | None, told: Any, pool: CalibratedPool | None
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it."""
     options: dict[str, Any] = {"title": told["title"], "reproduce": told["reproduce"], "table": pool, "kinds": kinds}

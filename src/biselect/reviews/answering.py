@@ -12,7 +12,7 @@ from biselect.progress import Steps
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance
-from biselect.reviews.kinds import Kinds
+from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.reviews.summary import WholeTable, summarise
 from biselect.reviews.view import explore
@@ -50,7 +50,7 @@ class Question:
     find_chance: Callable[[], Chance | None]
     table: CalibratedPool | None = None
     found: Sequence[Finding] = ()
-    find_kinds: Callable[[], Kinds] | None = None
+    find_kinds: Callable[[], KindList] | None = None
     guarantee: FalseShare | None = None
     compared: dict[str, Any] | None = None
     index: Any = None

@@ -6,10 +6,10 @@ import numpy as np
 
 from biselect.core import Selection
 from biselect.reviews.evidence import CalibratedPool
-from biselect.reviews.kinds import Kind, Kinds
+from biselect.reviews.kinds import Kind, KindList
 
 
-def describe_kinds(kinds: Kinds, answer: Selection, table: CalibratedPool | None) -> dict[str, Any]:
+def describe_kinds(kinds: KindList, answer: Selection, table: CalibratedPool | None) -> dict[str, Any]:
     """Every kind with its rows, columns, proof and cells, and how near they are to each other.
 
     Args:

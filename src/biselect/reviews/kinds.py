@@ -66,7 +66,7 @@ class Kind:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Kinds(Sequence[Kind]):
+class KindList(Sequence[Kind]):
     """All kinds that were found, best first, and what tells them apart.
 
     Attributes:
@@ -192,7 +192,7 @@ def find_kinds(
     time_limit: float | None = None,
     null_scores: NDArray[np.float64] | None = None,
     answer: Callable[[SelectionProblem, list[int]], Selection] | None = None,
-) -> Kinds:
+) -> KindList:
     """Solve for the best block, then for the best that shares no column with those before, and so on.
 
     Each answer is exact under its rules, so a proof of the third kind says: no other block that shares no column with
@@ -235,10 +235,10 @@ def find_kinds(
             stopped = f"after {len(found)} kinds nothing unusual is left"
             break
         found.append(_kind(selection, asked, problem, pairs, null))
-    return Kinds(found=tuple(found), stopped=stopped, null_scores=null, sides=sides)
+    return KindList(found=tuple(found), stopped=stopped, null_scores=null, sides=sides)
 
 
-def kinds_bytes(kinds: Kinds) -> bytes:
+def kinds_bytes(kinds: KindList) -> bytes:
     """The content of the file with the proofs of kinds, and with what their problems are made from."""
     solved = [kind.proved for kind in kinds]
     header = {

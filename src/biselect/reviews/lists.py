@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.maps import GaussianMap
-from biselect.reviews.kinds import Kinds
+from biselect.reviews.kinds import KindList
 from biselect.reviews.policy import OVERALL
 
 NEIGHBOUR = 5  # the distance to this neighbour in the reference says how far a row stands apart
@@ -36,7 +36,9 @@ class RowList:
     proven: bool = True
 
 
-def lists_of(kinds: Kinds, reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int) -> tuple[RowList, ...]:
+def lists_of(
+    kinds: KindList, reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int
+) -> tuple[RowList, ...]:
     """One list for each kind, and the overall ranking last."""
     of_kinds = [
         RowList(

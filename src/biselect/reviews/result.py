@@ -9,7 +9,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
-from biselect.reviews.kinds import Kinds, kinds_bytes
+from biselect.reviews.kinds import KindList, kinds_bytes
 from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
 
@@ -34,7 +34,7 @@ class Review:
     warnings: tuple[Finding, ...]
     summary: dict[str, Any] = field(repr=False)
     neighbours: tuple[Selection, ...] = field(repr=False)
-    kinds: Kinds | None = field(default=None, repr=False)
+    kinds: KindList | None = field(default=None, repr=False)
     calibrator: Calibrator | None = field(default=None, repr=False)
     calibration: bytes | None = field(default=None, repr=False)
     index: Any = field(default=None, repr=False)

@@ -22,8 +22,7 @@ from biselect.reviews.false_share import false_share, refuse_level
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
-from biselect.reviews.kinds import Kinds as KindsAnswer
-from biselect.reviews.kinds import find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
 from biselect.reviews.large.asking import LargeReview
 from biselect.reviews.large.opening import large_tables, needs_all_rows
 from biselect.reviews.named_rules import apply_rules
@@ -246,7 +245,7 @@ def _look_for_kinds(
     kinds: int,
     draws: int,
     search: Search,
-) -> KindsAnswer:
+) -> KindList:
     if problem.sample_scores.any() or problem.sample_rules:
         draws = 0  # a draw from the reference has no rules and no scores from outside
     chance = null_scores(calibrator, reference, problem, draws=draws, seed=search.seed) if draws else None

@@ -15,7 +15,7 @@ from biselect.data.readers import CsvForm, read_blocks
 from biselect.data.readers.delimited import line_of_row
 from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
-from biselect.data.table import Table, as_table
+from biselect.data.table import as_described, as_table
 from biselect.data.tables import require_columns
 from biselect.options import refuse_others
 from biselect.partitions.any_source import MEMORY, partitions_of
@@ -62,8 +62,9 @@ def columns_only(table: Opened) -> pa.Table:
     return table.schema.empty_table()
 
 
-def summed_up(table: Table, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
+def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
     """The summary of a file; a summary that was stored is read as it is."""
+    table = as_described(source)
     path = table.source
     if Path(path).suffix == ".npz":
         return ReferenceSummary.load(path)

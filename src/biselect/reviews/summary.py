@@ -22,7 +22,7 @@ from biselect.reviews.describe_kinds import describe_kinds
 from biselect.reviews.evidence import CalibratedPool, Evidence
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance, carries, find, row_weights
-from biselect.reviews.kinds import SIDES, Kinds, sides_of
+from biselect.reviews.kinds import SIDES, KindList, sides_of
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.warnings import Findings, filled_findings
 from biselect.solvers.representatives import of_kept_rows
@@ -40,7 +40,7 @@ def summarise(
     findings: Findings | None = None,
     view: Mapping[str, Any] | None = None,
     table: CalibratedPool | None = None,
-    kinds: Kinds | None = None,
+    kinds: KindList | None = None,
     guarantee: FalseShare | None = None,
     how_many: Mapping[str, Any] | None = None,
     chance: Chance | None = None,

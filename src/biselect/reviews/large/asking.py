@@ -21,7 +21,7 @@ from biselect.progress import Progress
 from biselect.reviews.answering import Question
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.inputs import all_names
-from biselect.reviews.kinds import Kinds, find_kinds, kind_seconds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
 from biselect.reviews.named_rules import apply_rules
 from biselect.reviews.presets import Form
@@ -150,7 +150,7 @@ class LargeReview:
 
     def _kinds(
         self, gathered: Gathered, problem: SelectionProblem
-    ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
+    ) -> tuple[KindList | None, list[tuple[Sequence[int], Selection]]]:
         """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.form.kinds <= 1 or self.rules.must_columns:
             return None, []
