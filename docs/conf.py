@@ -41,6 +41,8 @@ nitpick_ignore = [
     ("py:obj", "biselect.calibrate.counted_columns"),  # this and the next two: between passes over a large table
     ("py:class", "biselect.calibrate.windows.Windows"),
     ("py:class", "biselect.calibrate.calibrator.WholePool"),
+    ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
+    ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
     ("py:class", "biselect_quantum.devices.noise.courses.PlainCircuit"),  # between a noise model and its simulators
     ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
@@ -48,7 +50,7 @@ nitpick_ignore = [
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.measurements.Measurement"),
 ]
-nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
+nitpick_ignore_regex = [("py:.*", r"(?!biselect(_quantum|_studies)?\.).*")]  # other packages'
 
 html_theme = "furo"
 html_static_path = ["static"]

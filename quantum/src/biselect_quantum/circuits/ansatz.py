@@ -150,7 +150,7 @@ class Ansatz:
         return other
 
     def train(self, **how: Any) -> Training:
-        """Choose angles; see `biselect_quantum.circuits.train`."""
+        """Choose angles; see `biselect_quantum.train`."""
         trained: Training = resolve_name("biselect_quantum.circuits.training:train")(self, **how)  # built on this file
         return trained
 
