@@ -50,9 +50,7 @@ nitpick_ignore = [
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.measurements.Measurement"),
 ]
-nitpick_ignore_regex = [
-    ("py:.*", r"(?!biselect(_quantum|_studies)?\.).*")
-]  # other packages' names: their sites are not asked
+nitpick_ignore_regex = [("py:.*", r"(?!biselect(_quantum|_studies)?\.).*")]  # other packages'
 
 html_theme = "furo"
 html_static_path = ["static"]

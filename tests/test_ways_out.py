@@ -73,6 +73,7 @@ def test_the_ways_out_exist(monkeypatch):
 @pytest.mark.parametrize("command", ["train", "compile"])
 def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_placed(run, tmp_path, monkeypatch, command):
     pytest.importorskip("qiskit")
+
     placed = Mock(side_effect=AssertionError("placed"))
     for module in ("biselect_quantum.devices", "biselect_quantum.devices.bundle"):
         monkeypatch.setattr(f"{module}.place_circuit", placed)

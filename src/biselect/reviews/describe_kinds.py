@@ -22,6 +22,7 @@ def describe_kinds(kinds: KindList, answer: Selection, table: CalibratedPool | N
     return {
         "words": kinds.words,
         "close": kinds.close,
+        "apart": "columns",
         "stopped": kinds.stopped,
         "null_scores": kinds.null_scores.tolist(),
         "found": [

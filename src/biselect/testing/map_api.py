@@ -10,7 +10,7 @@ def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
     """Check a map on small tables: bounded weights of each cell alone, the same again, and an honest interval.
 
     Args:
-        map: a registered name, an object or a class, as ``biselect.calibrate.Calibrator(map=...)`` takes it.
+        map: a registered name, an object or a class, as `biselect.calibrate.Calibrator` takes it.
 
     >>> assert_map_api("reach")
     """
