@@ -47,7 +47,7 @@ from biselect_studies import load
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import write as write_study
 from biselect_studies.results import Results, entry
-from biselect_studies.runner import _write as write_cell
+from biselect_studies.runner import keep as write_cell
 from biselect_studies.task import tasks_for
 
 CALLS = ("replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "fsync")

@@ -21,18 +21,16 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+CORE = ("checks", "exact_arithmetic", "files", "ising", "problem", "rules", "sector", "selection", "untrusted")
 TESTED = {  # module: its tests
-    **{f"core/{name}": f"core/test_{name}" for name in ("checks", "exact_arithmetic", "files", "ising", "untrusted")},
+    **{f"src/biselect/core/{name}": f"tests/core/test_{name}" for name in CORE},
+    "src/biselect/solvers/bounds": "tests/solvers/test_bounds",
     **{
-        f"core/{name}": f"core/test_{name}"
-        for name in ("metrics", "problem", "rules", "samples", "sector", "selection")
-    },
-    "solvers/bounds": "solvers/test_bounds",
-    **{
-        f"calibrate/{name}": f"calibrate/test_{name}"
+        f"src/biselect/calibrate/{name}": f"tests/calibrate/test_{name}"
         for name in ("calibrator", "categories", "column", "maps", "tails")
     },
-    "hardware/decode": "hardware/test_decode",
+    "quantum/src/biselect_quantum/samples": "quantum/tests/test_samples",
+    "quantum/src/biselect_quantum/devices/decode": "quantum/tests/devices/test_decode",
 }
 OTHER = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
@@ -81,7 +79,7 @@ def change(node):
 def mutants():
     """Every mutant: its module, the number of its place, and line and code before and after."""
     for module in TESTED:
-        tree = ast.parse((ROOT / "src/biselect" / f"{module}.py").read_text())
+        tree = ast.parse((ROOT / f"{module}.py").read_text())
         for number, node in enumerate(places(tree)):
             before, line = ast.unparse(node), node.lineno
             changed = copy.deepcopy(node)
@@ -93,8 +91,8 @@ class Mutated(importlib.abc.Loader, importlib.abc.MetaPathFinder):
     """Imports one module with one place changed."""
 
     def __init__(self, module, number):
-        self.name, self.number = f"biselect.{module.replace('/', '.')}", number
-        self.path = ROOT / "src/biselect" / f"{module}.py"
+        self.name, self.number = module.rpartition("src/")[2].replace("/", "."), number
+        self.path = ROOT / f"{module}.py"
 
     def find_spec(self, name, path=None, target=None):
         """That module is ours to load."""
@@ -119,7 +117,7 @@ def survives(module, number, patience):
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         sys.meta_path.insert(0, Mutated(module, number))
-        tests = str(ROOT / "tests" / f"{TESTED[module]}.py")
+        tests = str(ROOT / f"{TESTED[module]}.py")
         os._exit(int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:randomly", tests])))
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:

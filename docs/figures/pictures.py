@@ -8,12 +8,12 @@ from matplotlib import pyplot
 
 import biselect as bs
 from biselect.calibrate import Calibrator
-from biselect.data.demo import ROLES, demo_tables
+from biselect.data.demo import COLUMNS, demo_tables
 from biselect.options import Watch
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem
-from biselect_studies.quantum import trade
+from biselect_studies.quantum.trade import trade
 
 
 def weeks() -> pd.DataFrame:
@@ -48,7 +48,8 @@ def kept():
 def main() -> None:
     """Draw all of them."""
     matplotlib.use("Agg")
-    review = bs.review(*demo_tables(), k=10, m=4, **ROLES)
+    pool, reference = demo_tables()
+    review = bs.review(bs.table(pool, columns=COLUMNS), reference, k=10, m=4)
     ansatz, training = trained()
     several, circuit, ladder = concentrated()
     drawn = {
