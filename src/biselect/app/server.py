@@ -29,6 +29,7 @@ from biselect.app.tables_in_folder import DEMO, bring_demo, named_table, tables_
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
+from biselect.options import Columns, Rounds, Split, flags_of
 from biselect.report.review_rounds import learnt
 from biselect.report.words import words_of
 from biselect.reviews.inspection import ROLES
@@ -48,6 +49,9 @@ MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
+
+HELP = {name: flag.help for cls in (Columns, Split, Rounds) for name, (_, flag) in flags_of(cls).items()}
+KEEP = [one for one in flags_of(Columns)["duplicates"][1].choices if one != Columns().duplicates]
 
 
 class Signed(TypedDict):
@@ -140,6 +144,8 @@ class Bench:
                 "bench.table",
                 name=name,
                 found=found,
+                help=HELP,
+                keep=KEEP,
                 small=SMALL,
                 others=others,
                 reference=likely or ("" if times else next(iter(others), "")),
@@ -189,7 +195,7 @@ class Bench:
         until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
         reference = "" if until else self.reference(form)
         kept = form.get("duplicates", "")
-        if kept not in ("", "first", "last"):
+        if kept not in ("", *KEEP):
             raise InputError("of rows that repeat an id the first or the last is kept, or all")
         return {**{"table": name, "reference": reference, "until": until}, "roles": roles, "parts": parts, "kept": kept}
 
