@@ -119,6 +119,22 @@ def test_rows_by_name_and_rows_nobody_asked_for():
     assert session.replay().same  # rows that somebody brought are no choice of ours
 
 
+def test_one_answer_is_said_by_row_and_verdict(session):
+    first, second, third = session.next_rows(3)
+    session.answer(first, "not fine")
+    session.answer(second.row, False)
+    session.answer(third.name, None)
+    mapped = bs.ReviewSession(*tables(), **SMALL)
+    mapped.next_rows(3)
+    mapped.answer({first.row: True})
+    mapped.answer({second.row: "fine"})
+    mapped.answer({third.row: "unsure"})
+    assert session.history == mapped.history and len(session.history) == 2  # whoever is unsure decides nothing
+    assert session.next_rows(3) == mapped.next_rows(3)
+    with pytest.raises(InputError, match="an answer is one of"):
+        session.answer(first)
+
+
 def test_bad_answers_are_refused(session):
     session.answer({5: True})
     for bad, words in (({999: True}, "no row"), ({6: "maybe"}, "fine, not fine, unsure"), ({6: 2}, "true or false")):

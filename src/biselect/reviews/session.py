@@ -274,7 +274,8 @@ class ReviewSession:
 
     def answer(
         self,
-        answers: Mapping[Any, bool | str | None],
+        answers: Mapping[Any, bool | str | None] | AskedRow | int | str,
+        verdict: bool | str | None = "",
         *,
         note: str | Mapping[Any, str | None] | None = None,
         who: str = "",
@@ -282,15 +283,20 @@ class ReviewSession:
     ) -> None:
         """Take answers, by position or by name: `fine`, `not fine` or `unsure`; or False, True or None for the same.
 
+        `answer(row, verdict)` says one, `answer({row: verdict, …})` several.
+
         A later answer about a row replaces the earlier one, from the next round on. Rows need not be those that were
         asked for; a row that somebody reviewed on their own account counts for the list in which it stands highest.
 
         Args:
-            answers: for each row what was found.
+            answers: for each row what was found; or one row.
+            verdict: what was found there.
             note: kept with each of them, or one by row; None to keep what an earlier answer said.
             who: as they want to be called.
             when: in whatever words.
         """
+        if not isinstance(answers, Mapping):
+            answers = {answers.row if isinstance(answers, AskedRow) else answers: verdict}
         notes = note if isinstance(note, Mapping) else dict.fromkeys(answers, note)
         given = {self.row_of(key): (_verdict(key, answer), notes.get(key)) for key, answer in answers.items()}
         asked = {row.row for round_ in self.standing.rounds for row in round_.rows}
