@@ -167,7 +167,7 @@ class Inspection:
         normal rows has to be put in.
         """
         path, options = self.source or "TABLE.csv", self.options
-        reference = ["--reference", REFERENCE] if self.found.time_column is None else []
+        reference = words_of(reference=REFERENCE) if self.found.time_column is None else []
         words = words_of(options.split, options.columns, options.csv, k=options.k, m=options.m, out="report")
         return shlex.join(["biselect", "select", f"./{path}" if path.startswith("-") else path, *reference, *words])
 
