@@ -20,7 +20,7 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
     "biselect": {
         "app/test_guard.py": "app/entrance",
         "app/test_server.py": "app/jobs app/pages",
-        "cli/test_main.py": "cli/commands",
+        "cli/test_main.py": "cli/commands cli/options",
         "cli/test_select.py": "cli/answer",
         "data/readers/test_delimited.py": "data/readers/sniffing",
         "data/readers/test_read_table.py": "data/readers/databases data/readers/excel data/readers/values",

@@ -125,7 +125,7 @@ def short_searches(monkeypatch):
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
     from biselect_quantum.devices.noise import trajectories
-    from biselect_studies.quantum.register_trees import register_trees
+    from biselect_studies.quantum import register_trees
 
     for module in (register_trees, trajectories):
         monkeypatch.setattr(module, "draw_courses", lambda circuit, shots, rng: {(): shots})

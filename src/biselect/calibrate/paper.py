@@ -65,7 +65,7 @@ def paper_problem(
 
     >>> reference = np.arange(40.0).reshape(20, 2)
     >>> paper_problem([[5.0, 90.0], [22.0, 30.0]], reference, k=1, m=1).coupling.round(2).tolist()
-    [[1.1, 2.35], [0.2, 0.45]]
+    [[1.1, 2.35], [0.21, 0.65]]
     """
     calibrator = Calibrator(PaperEcdfMap, cap=cap).fit(reference)
     return calibrator.problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)

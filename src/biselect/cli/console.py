@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from biselect._stopping import advise as advise  # commands of other packages take it from here
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table

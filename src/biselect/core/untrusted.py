@@ -160,10 +160,10 @@ def refused_as(what: str) -> Iterator[None]:
         raise InputError(f"{what}: {str(error)[:300] or type(error).__name__}") from error
 
 
-def shortened(value: object, most: int = 80) -> str:
+def shortened(value: object) -> str:
     """What a file holds, short enough for a message."""
     text = repr(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def read_json(path: str | Path) -> Any:

@@ -145,7 +145,7 @@ class FragmentRows:
         return f"row {self.first + row} of {self.name}"
 
 
-def dataset_partitions(dataset: Any, name: str = "the dataset") -> Partitions | None:
+def dataset_partitions(dataset: Any) -> Partitions | None:
     """The parts of a `pyarrow.dataset.Dataset`: its files, large ones by row groups; None where it has other parts."""
     from pyarrow.dataset import FileFragment, ParquetFileFragment
 
@@ -155,7 +155,7 @@ def dataset_partitions(dataset: Any, name: str = "the dataset") -> Partitions | 
         return None
     if not all(isinstance(fragment, FileFragment) for fragment in fragments):
         return None
-    refuse_repeated(dataset.schema.names, Source.of(name))
+    refuse_repeated(dataset.schema.names, Source.of("the dataset"))
     found = list[tuple[str, int, FragmentRows]]()
     for fragment in fragments:
         path, first = fragment.path, 0
@@ -168,7 +168,7 @@ def dataset_partitions(dataset: Any, name: str = "the dataset") -> Partitions | 
             made = FragmentRows(fragment=share, schema=dataset.schema, name=path, first=first, path=path)
             found.append((f"{path}, rows {first:,} to {first + rows - 1:,}", rows, made))
             first += rows
-    return refuse_empty(Partitions(name=name, schema=dataset.schema, parts=numbered(found)))
+    return refuse_empty(Partitions(name="the dataset", schema=dataset.schema, parts=numbered(found)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +233,7 @@ def held_partitions(table: pa.Table, name: str = "the table") -> Partitions:
     return refuse_empty(Partitions(name=name, schema=table.schema, parts=parts))
 
 
-def array_partitions(values: NDArray[Any], name: str = "the array") -> Partitions:
+def array_partitions(values: NDArray[Any]) -> Partitions:
     """The parts of a NumPy array of numbers with two dimensions."""
     if values.ndim != 2:
         raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
@@ -245,7 +245,7 @@ def array_partitions(values: NDArray[Any], name: str = "the array") -> Partition
         for first in range(0, len(values), step)
         for share in (values[first : first + step],)
     )
-    return refuse_empty(Partitions(name=name, schema=_schema_of(values), parts=parts))
+    return refuse_empty(Partitions(name="the array", schema=_schema_of(values), parts=parts))
 
 
 def _rows_from(first: int, rows: int) -> str:

@@ -5,7 +5,6 @@ An id is the text of its entry, as in `biselect.data.tables.texts`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -120,7 +119,7 @@ class IdsAt:
         return {key: np.concatenate([before[key], after[key]]) for key in ("bytes", "length")}
 
 
-def refuse_repeated_ids(partitions: Partitions, column: str, *, where: str = "the pool", run: Run = over) -> bool:
+def refuse_repeated_ids(partitions: Partitions, column: str, *, run: Run = over) -> bool:
     """An error that names both rows if an id stands in two, or the first row without an id.
 
     Returns:
@@ -129,7 +128,9 @@ def refuse_repeated_ids(partitions: Partitions, column: str, *, where: str = "th
     if partitions.rows > MOST_COMPARED:
         return False
     found = run(IdHashes(column=column), partitions.parts)
-    _refuse_absent(found["without"], column, partitions, where)
+    if found["without"].size:
+        place = place_of(partitions, int(found["without"][0].item()))
+        raise InputError(f"the pool: column {column!r} has no value in {place}; every row needs an id")
     taken = found["hash"]
     ordered = np.sort(taken)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
@@ -147,7 +148,7 @@ def refuse_repeated_ids(partitions: Partitions, column: str, *, where: str = "th
             seen.setdefault(text, row)
         if repeated:
             found_first = sorted(repeated.items(), key=lambda one: one[1][0])
-            raise _repeated(found_first, int(firsts.size), partitions, where)
+            raise _repeated(found_first, int(firsts.size), partitions)
     return True
 
 
@@ -159,15 +160,7 @@ def _texts_at(rows: NDArray[np.int64], column: str, partitions: Partitions, run:
     return [(row, content[begin:end].decode()) for row, begin, end in zip(wanted, [0, *ends], ends, strict=False)]
 
 
-def _refuse_absent(without: NDArray[Any], column: str, partitions: Partitions, where: str) -> None:
-    if without.size:
-        place = place_of(partitions, int(without[0].item()))
-        raise InputError(f"{where}: column {column!r} has no value in {place}; every row needs an id")
-
-
-def _repeated(
-    found: Sequence[tuple[str, tuple[int, int]]], number: int, partitions: Partitions, where: str
-) -> InputError:
+def _repeated(found: Sequence[tuple[str, tuple[int, int]]], number: int, partitions: Partitions) -> InputError:
     """In the words of `biselect.data.tables.texts`."""
     (name, (first, second)), *others = found
     many = ""
@@ -175,6 +168,6 @@ def _repeated(
         shown = ", ".join(repr(other) for other, _ in others[: SHOWN - 1]) + (" …" if number > SHOWN else "")
         many = f"; so do {number - 1:,} other ids ({shown})"
     return InputError(
-        f"{where}: id {name!r} stands in {place_of(partitions, first)} and {place_of(partitions, second)}{many}; ids "
+        f"the pool: id {name!r} stands in {place_of(partitions, first)} and {place_of(partitions, second)}{many}; ids "
         "must be unique: take out the repeated rows, or name another column"
     )

@@ -218,10 +218,10 @@ def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
     return replace(selection, bound=max(selection.bound, min(bound, at_most(-units))))
 
 
-def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: int | None = None) -> float:
+def score_bound(problem: SelectionProblem, run: Run, *, floor: float) -> float:
     """Upper bound on the best score; `floor` is the score of a known choice. The shorter side is priced."""
     from biselect.solvers.averaging import averaging_bound  # loads numba
 
     task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
-    bound = min(root_bound(task, run, floor=floor, workers=workers).score, spectral_bound(task, run))
-    return averaging_bound(task, run, floor=floor, bound=bound, workers=workers)[0]
+    bound = min(root_bound(task, run, floor=floor).score, spectral_bound(task, run))
+    return averaging_bound(task, run, floor=floor, bound=bound, workers=None)[0]

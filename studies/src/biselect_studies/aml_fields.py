@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.data.splits import TimeSplit, refuse_label_copies, split_rows
 from biselect.errors import MissingDataError
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 from biselect_studies.data.aml_features import MEANINGS, causal_features
@@ -22,6 +21,7 @@ from biselect_studies.data.aml_schema import (
     laundering_groups,
     load_transactions,
 )
+from biselect_studies.data.splits import TimeSplit, refuse_label_copies, split_rows
 from biselect_studies.results import Entry, Findings
 from biselect_studies.slices import SLICES
 from biselect_studies.studied_maps import LABEL_FREE, studied_map

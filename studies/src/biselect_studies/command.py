@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect._stopping import advise
 from biselect.cli.completion import among
-from biselect.cli.console import Steps, fail, out, printable, visible_json
+from biselect.cli.console import Steps, advise, fail, out, printable, visible_json
 from biselect.cli.from_options import Only
 from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError

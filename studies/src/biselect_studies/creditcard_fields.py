@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.data.splits import TimeSplit, split_rows
 from biselect.errors import InputError, MissingDataError
 from biselect_studies.baselines import fitted
 from biselect_studies.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect_studies.data.creditcard import find_credit_card, load_credit_card
 from biselect_studies.data.marginals import MARGINALS
+from biselect_studies.data.splits import TimeSplit, split_rows
 from biselect_studies.studied_maps import studied_map
 
 SIZES = {20: 3, 50: 5, 80: 8}  # N and k

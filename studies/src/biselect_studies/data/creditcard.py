@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.data.splits import refuse_label_copies, refuse_unsorted
 from biselect.errors import InputError, MissingDataError
+from biselect_studies.data.splits import refuse_label_copies, refuse_unsorted
 
 FOLDER = "BISELECT_DATA"
 FEATURES = tuple(f"V{j}" for j in range(1, 29))
