@@ -11,6 +11,7 @@ moving drifted columns back. Five kinds of 12 × 4 from 5,000 × 29 must all be 
 import argparse
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores
 from biselect.calibrate import Calibrator
 from biselect.options import Kinds, Search, Weighing
+from biselect.reviews import find_kinds
 
 ASKED = {"purest of three kinds": 11.0, "first kind, 25 × 5, stale": 15.0, "seconds": 5.0}
 
@@ -27,7 +29,7 @@ ASKED = {"purest of three kinds": 11.0, "first kind, 25 × 5, stale": 15.0, "sec
 def kinds_of(case, k, m, kinds, drift="recentre", sides=True):
     """Frauds in each kind, and whether all are proven; only what a review's kinds are made of, no page."""
     reference, pool, y = case
-    found = bs.review(
+    review = bs.review(
         pool,
         reference,
         k=k,
@@ -35,7 +37,12 @@ def kinds_of(case, k, m, kinds, drift="recentre", sides=True):
         weighing=Weighing(drift=drift),
         kinds=Kinds(kinds=kinds, null_draws=0),
         search=Search(neighbours=(0, 0)),
-    ).kinds
+    )
+    found = review.kinds
+    if not sides:
+        problem = review.problem
+        none = {"sample_scores": np.zeros(problem.n_samples), "feature_scores": np.zeros(problem.n_features)}
+        found = find_kinds(replace(problem, **none), kinds=kinds)
     return [int(y[kind.selection.samples].sum()) for kind in found], all(
         kind.selection.proven_optimal for kind in found
     )
