@@ -25,7 +25,6 @@ NAMES = {
     "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.problem_files": "read_problem",
-    "biselect.data.splits": "TimeSplit split_rows",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.extensions": "Registry",
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
