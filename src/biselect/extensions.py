@@ -1,7 +1,7 @@
 """What other packages add to biselect, found by name and loaded on first use.
 
-A package offers maps, solvers, column types, commands or pictures by entry points of the groups `biselect.maps`,
-`biselect.solvers`, `biselect.column_types`, `biselect.commands` and `biselect.pictures`:
+A package offers maps, solvers, commands or pictures by entry points of the groups `biselect.maps`, `biselect.solvers`,
+`biselect.commands` and `biselect.pictures`:
 
     [project.entry-points."biselect.solvers"]
     kawasaki = "biselect_studies.extensions.kawasaki:kawasaki"
