@@ -28,7 +28,7 @@ ELSEWHERE = {  # what our own packages bring, so that an error can say which one
         "biselect-studies": "certify reproduce",
     },
     "biselect.maps": {
-        "biselect-studies": ("abs-z conformal density gaussian gaussian-robust laplace logistic pareto student-t"),
+        "biselect-studies": "abs-z conformal density gaussian gaussian-robust laplace logistic pareto student-t",
     },
     "biselect.pictures": {"biselect-quantum": "depths energies landscape schedule", "biselect-studies": "couplings"},
     "biselect.solvers": {
