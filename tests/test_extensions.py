@@ -1,6 +1,8 @@
 """What other packages bring is found by name, loaded on first use, and told apart from what nobody brings."""
 
+import tomllib
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from biselect import extensions
 from biselect.errors import InputError, MissingDependencyError
 from biselect.extensions import Registry, optional
+
+ROOT = Path(__file__).parents[1]
 
 
 def point(name, value, package):
@@ -69,3 +73,17 @@ def test_an_extra_is_named_where_its_package_is_missing():
     assert optional("json", "this", "none").loads("1") == 1
     with pytest.raises(MissingDependencyError, match=r"^this needs no_such_one: pip install '\.\[excel\]' in a clone"):
         optional("no_such_one", "this", "excel")
+
+
+def test_what_our_packages_bring_is_what_they_declare():
+    """An error that names the package to install must name the right one, for every entry point there is."""
+    declared: dict[str, dict[str, str]] = {}
+    for package in extensions.FOLDERS:
+        folder = package.removeprefix("biselect-")
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for group, points in project["entry-points"].items():
+            declared.setdefault(group, {})[package] = " ".join(sorted(points))
+    assert declared == {
+        group: {package: " ".join(sorted(names.split())) for package, names in packages.items()}
+        for group, packages in extensions.ELSEWHERE.items()
+    }
