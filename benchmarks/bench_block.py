@@ -15,7 +15,7 @@ from pathlib import Path
 
 import biselect as bs
 from benchmarks.review_cases import table_cases
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "block.json"

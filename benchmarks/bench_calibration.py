@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 
 REFERENCE_ROWS, POOL_ROWS, FEATURES = 285_000, 1_000_000, 30
 STREAM_ROWS, STREAM_FEATURES, BLOCK = 50_000_000, 10, 100_000

@@ -12,9 +12,9 @@ from collections import Counter
 import numpy as np
 
 import biselect as bs
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import as_matrix
-from biselect.reviews.finding import chance_for, find
+from biselect.reviews.headline import chance_for, find
+from biselect.tables.frames import as_matrix
+from biselect.weights import Calibrator
 
 COLUMNS, MIX = 12, np.random.default_rng(1).normal(size=(3, 12))
 MAKES = {

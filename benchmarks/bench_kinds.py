@@ -19,9 +19,9 @@ import numpy as np
 import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores
-from biselect.calibrate import Calibrator
 from biselect.options import Kinds, Search, Weighing
 from biselect.reviews import find_kinds
+from biselect.weights import Calibrator
 
 ASKED = {"purest of three kinds": 11.0, "first kind, 25 × 5, stale": 15.0, "seconds": 5.0}
 

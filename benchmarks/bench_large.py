@@ -83,7 +83,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     """A whole review, written to a folder."""
     begin, steps, passes = time.perf_counter(), [], []
     import biselect as bs
-    from biselect.reviews.large import opening
+    from biselect.large import opening
 
     @contextmanager
     def step(name):

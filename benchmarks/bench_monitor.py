@@ -17,8 +17,8 @@ import pyarrow as pa
 from scipy.stats import binomtest, chi2_contingency, ks_2samp
 
 import biselect as bs
-from biselect.data.readers import read_table
 from biselect.options import Watch
+from biselect.tables.readers import read_table
 from biselect_studies.data.creditcard import find_credit_card
 
 LEVEL = 0.05

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-from biselect.data.readers import read_table
+from biselect.tables.readers import read_table
 
 RESULTS = Path(__file__).parent / "results" / "reading.json"
 WANTED = 1.3

@@ -25,7 +25,7 @@ from benchmarks.review_cases import (
     lists_with_forest,
     table_cases,
 )
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 
 BUDGET = 40
 ASKED = {"20 reviews": 16.5, "40 reviews": 24.0, "tables": 0.57, "seconds": 3.0}

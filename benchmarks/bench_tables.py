@@ -26,8 +26,8 @@ from sklearn.neighbors import NearestNeighbors
 import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores, table_cases
-from biselect.calibrate import Calibrator
-from biselect.reviews.lists import log_ranks
+from biselect.reviews.row_lists import log_ranks
+from biselect.weights import Calibrator
 
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "tables.json"

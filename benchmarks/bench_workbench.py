@@ -66,7 +66,7 @@ class Workbench:
 
     def answer(self, truth) -> list[int]:
         """Answer the present round; gives its rows."""
-        from biselect.reviews.session_file import SessionFile
+        from biselect.sessions.store import SessionFile
 
         rows = [asked.row for asked in SessionFile(self.worker.folder).standing(0).rounds[-1].rows]
         for row in rows:

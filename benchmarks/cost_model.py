@@ -14,13 +14,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from biselect.calibrate.counted_columns import EDGES, TAIL
+from biselect.columns.counts import EDGES, TAIL
 from biselect.core.files import write_file
-from biselect.engines.dask_cluster import MOST_ROWS as SHARE_ROWS
-from biselect.engines.dask_cluster import PER_WORKER
-from biselect.partitions.ids import MOST_COMPARED
-from biselect.reviews.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
-from biselect.reviews.large.survey import sample_share
+from biselect.large.engines import MOST_ROWS as SHARE_ROWS
+from biselect.large.engines import PER_WORKER
+from biselect.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
+from biselect.large.ids import MOST_COMPARED
+from biselect.large.survey import sample_share
 
 RESULTS = Path(__file__).parent / "results" / "large.json"
 PAGE = Path(__file__).parents[1] / "docs" / "explanations" / "beyond-one-machine.md"

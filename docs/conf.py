@@ -38,15 +38,15 @@ python_use_unqualified_type_names = True
 nitpicky = True
 nitpick_ignore = [
     ("py:obj", "biselect_studies.experiments"),  # described by the studies
-    ("py:obj", "biselect.calibrate.counted_columns"),  # this and the next two: between passes over a large table
-    ("py:class", "biselect.calibrate.windows.Windows"),
-    ("py:class", "biselect.calibrate.calibrator.WholePool"),
+    ("py:obj", "biselect.columns.counts"),  # this and the next two: between passes over a large table
+    ("py:class", "biselect.weights.reference.Windows"),
+    ("py:class", "biselect.weights.weigher.WholePool"),
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
     ("py:class", "biselect_quantum.devices.noise.courses.PlainCircuit"),  # between a noise model and its simulators
     ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
-    ("py:class", "biselect.reviews.session_file.Withdrawal"),
+    ("py:class", "biselect.sessions.store.Withdrawal"),
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.measurements.Measurement"),
 ]

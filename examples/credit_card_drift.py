@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from biselect import solve
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 from biselect_studies.extensions.drift import Drift, Question, measure
 from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
 from biselect_studies.inference import f1_at_k

@@ -27,12 +27,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import biselect as bs
-from biselect.calibrate import ReferenceSummary
 from biselect.core import files
 from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
-from biselect.report.style import panels
+from biselect.plot.style import panels
 from biselect.reviews.reviewing import review_problem
+from biselect.weights import ReferenceSummary
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.best_known import Threshold, save_thresholds
 from biselect_quantum.circuits.training.records import Checkpoint

@@ -26,10 +26,10 @@ import pyarrow as pa
 
 import biselect as bs
 from biselect.core.untrusted import content_hash, seal
-from biselect.data.readers import read_table
 from biselect.errors import BiselectError
 from biselect.options import Kinds, Search
-from biselect.reviews.rounds import rounds_summary
+from biselect.sessions.rounds import rounds_summary
+from biselect.tables.readers import read_table
 
 IDS = [f"r{i}" for i in range(24)]
 WHOLE_REVIEW = 25  # one table in so many goes through a whole review
@@ -184,12 +184,12 @@ def database_seeds(kind: str) -> list[bytes]:
 
 def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
-    from biselect.data.pools import Roles
-    from biselect.data.problem_files import read_problem
-    from biselect.partitions.passes import Threads
+    from biselect.large.passes import Threads
+    from biselect.large.summaries import summed_up
     from biselect.progress import steps_of
-    from biselect.reviews.inputs import open_pool, provenance
-    from biselect.reviews.summaries import summed_up
+    from biselect.tables.inputs import open_pool, provenance
+    from biselect.tables.pools import Roles
+    from biselect.tables.problem_files import read_problem
 
     parts: list[pa.Table] = []
     tried(lambda: parts.append(read_in_parts(path)))
@@ -216,8 +216,8 @@ def use_table(path: Path, index: int) -> None:
 
 def read_in_parts(path: Path) -> pa.Table:
     """The table as it is read where no memory holds it."""
-    from biselect.partitions.any_source import partitions_of
-    from biselect.partitions.spool import Spool
+    from biselect.large.any_source import partitions_of
+    from biselect.large.spool import Spool
 
     with Spool() as spool:
         found = partitions_of(path, spool=spool)
@@ -269,7 +269,7 @@ def stored_problem() -> bytes:
 
 def use_problem(path: Path, index: int) -> None:
     """Load and solve it."""
-    from biselect.data.problem_files import read_problem
+    from biselect.tables.problem_files import read_problem
 
     loaded = read_problem(path)
     if loaded.coupling.size <= 1000:
@@ -278,7 +278,7 @@ def use_problem(path: Path, index: int) -> None:
 
 def summary_seeds() -> list[bytes]:
     """References without their rows."""
-    from biselect.calibrate import ReferenceSummary
+    from biselect.weights import ReferenceSummary
 
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -291,7 +291,7 @@ def summary_seeds() -> list[bytes]:
 
 def use_summary(path: Path, index: int) -> None:
     """Load it, merge it, calibrate with it."""
-    from biselect.calibrate import Calibrator, ReferenceSummary
+    from biselect.weights import Calibrator, ReferenceSummary
 
     summary = ReferenceSummary.load(path)
     tried(lambda: ReferenceSummary.merged([summary, summary]))
@@ -303,11 +303,11 @@ def use_summary(path: Path, index: int) -> None:
 
 def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
-    from biselect.calibrate import Calibrator
-    from biselect.data.pools import Roles
-    from biselect.reviews.large.blocks import FeatureColumns
-    from biselect.reviews.large.weighing import Weighing
-    from biselect.reviews.recentre import Shifts
+    from biselect.large.blocks import FeatureColumns
+    from biselect.large.weighing import Weighing
+    from biselect.tables.pools import Roles
+    from biselect.weights import Calibrator
+    from biselect.weights.alignment import Shifts
 
     names = ("x", "n", "gap", "kind", "ok")
     calibrator, one = Calibrator(), np.ones(1)
@@ -328,7 +328,7 @@ def calibration_seeds() -> list[bytes]:
 
 def use_calibration(path: Path, index: int) -> None:
     """Load it, and weigh rows with it."""
-    from biselect.reviews.large.weighing import Weighing
+    from biselect.large.weighing import Weighing
 
     weighing = Weighing.load(path)
     tried(lambda: weighing.weights(table(), 0))

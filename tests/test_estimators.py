@@ -13,11 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.maps import EcdfMap
 from biselect.errors import InputError
 from biselect.estimators import JointSelector, TailCalibrator
 from biselect.options import Columns, RowRules, Search, Weighing
+from biselect.weights import Calibrator
+from biselect.weights.maps import EcdfMap
 
 NAMES = ["a", "b", "c", "flat"]
 

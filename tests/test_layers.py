@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = {"biselect": "src", "biselect_quantum": "quantum/src", "biselect_studies": "studies/src"}
 LAYERS = {  # a module imports from its own layer and those before it
     "biselect": (
-        "_version _stopping errors extensions options progress core calibrate solvers data partitions engines report "
-        "reviews plot estimators app cli testing"
+        "_version _stopping errors extensions options progress core columns tables weights solvers large pages "
+        "reviews sessions plot estimators app cli testing"
     ),
     "biselect_quantum": (
         "_version options conventions samples uniform simulate circuits wide_solver solver devices plot cli"

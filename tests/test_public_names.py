@@ -15,20 +15,18 @@ NAMES = {
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
     "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
-    "biselect.reviews": (
-        "AskedRow Finding GivenAnswer Inspection Kind KindList Replay ReviewOptions Reviewed Round RoundFound "
-        "Standing find_kinds"
-    ),
-    "biselect.calibrate": "CalibrationFacts Calibrator ReferenceSummary WeightMap map_names parquet_blocks",
+    "biselect.reviews": ("Finding Inspection Kind KindList ReviewOptions Reviewed find_kinds"),
+    "biselect.sessions": "AskedRow GivenAnswer Replay Round RoundFound Standing",
+    "biselect.weights": "CalibrationFacts Calibrator ReferenceSummary WeightMap map_names",
     "biselect.estimators": "TailCalibrator",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
-    "biselect.data.readers": "CsvForm read_table",
-    "biselect.data.problem_files": "read_problem",
+    "biselect.tables.readers": "CsvForm read_table",
+    "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.extensions": "Registry",
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
-    "biselect.report": "render_html render_monitor",
+    "biselect.pages": "render_html render_monitor",
     "biselect_quantum": (
         "Ansatz AnsatzSpec Observable Program Schedule SectorSampler Threshold Training compile_problem "
         "execute load_circuit load_target place_circuit plan take_shots train"

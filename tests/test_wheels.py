@@ -21,7 +21,7 @@ ELSEWHERE = {"cupy": "cupy-cuda12x"}  # what may not be installed here
 SCRIPT = """
 import numpy as np
 import biselect as bs
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 from biselect.core import Group
 
 problem = bs.SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2, sample_names=["a", "b", "c"])

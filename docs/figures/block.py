@@ -5,7 +5,7 @@ from canvas import BLUE, GREEN, GREY, ORANGE, box, drawing
 from matplotlib import colormaps
 
 import biselect as bs
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 
 ROWS, COLUMNS, CELL = 12, 8, 0.3
 

@@ -4,8 +4,8 @@ import numpy as np
 from canvas import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, PINK, SKY, save
 from matplotlib import rc_context
 
-from biselect.calibrate import Calibrator, map_names
-from biselect.report.style import house_style, panels
+from biselect.plot.style import house_style, panels
+from biselect.weights import Calibrator, map_names
 from biselect_studies.studied_maps import studied_map
 
 HIGHEST = 11.0  # shown; the cap of `reach` is further up

@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from biselect.core.files import write_file
-from biselect.report.style import COLOURS, house_style
+from biselect.plot.style import COLOURS, house_style
 
 IMAGES = Path(__file__).parents[1] / "images"
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK = COLOURS

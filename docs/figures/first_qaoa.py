@@ -3,7 +3,7 @@
 import numpy as np
 from canvas import IMAGES
 
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.plot.circuit_figures import draw_training
 

@@ -7,9 +7,9 @@ from canvas import IMAGES
 from matplotlib import pyplot
 
 import biselect as bs
-from biselect.calibrate import Calibrator
-from biselect.data.demo import COLUMNS, demo_tables
 from biselect.options import Watch
+from biselect.tables.demo import COLUMNS, demo_tables
+from biselect.weights import Calibrator
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem

@@ -4,7 +4,7 @@ from canvas import IMAGES
 from matplotlib import rc_context
 
 import biselect as bs
-from biselect.report.style import house_style, panels
+from biselect.plot.style import house_style, panels
 from biselect_quantum.circuits import SCHEDULES, Schedule
 
 

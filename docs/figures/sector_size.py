@@ -6,7 +6,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from biselect.core import Sector
-from biselect.report.style import house_style
+from biselect.plot.style import house_style
 
 SIZES = {  # and where the label stands
     (8, 6, 3, 2): (7, -3),

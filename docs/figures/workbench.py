@@ -76,7 +76,7 @@ def main() -> None:
 
 def demo_frauds() -> set[str]:
     """The ids of the demo's frauds."""
-    table = pq.read_table(str(files("biselect.data") / "excerpt" / "pool.parquet"))
+    table = pq.read_table(str(files("biselect.tables") / "excerpt" / "pool.parquet"))
     pairs = zip(table["transaction"].to_pylist(), table["Class"].to_pylist(), strict=True)
     return {str(name) for name, label in pairs if label}
 

@@ -4,12 +4,12 @@ from ._version import __version__ as __version__
 from .core import Rules as Rules
 from .core import Selection as Selection
 from .core import SelectionProblem as SelectionProblem
-from .data.table import Table as Table
-from .data.table import table as table
 from .estimators import JointSelector as JointSelector
 from .reviews import Review as Review
-from .reviews import ReviewSession as ReviewSession
 from .reviews import inspect as inspect
 from .reviews import monitor as monitor
 from .reviews import review as review
+from .sessions import ReviewSession as ReviewSession
 from .solvers import solve as solve
+from .tables.table import Table as Table
+from .tables.table import table as table

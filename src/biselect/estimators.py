@@ -14,18 +14,18 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.dates import parts_of_dates
-from biselect.calibrate.frames import as_matrix, is_quantity, library_of, row_labels
-from biselect.calibrate.windows import FEWEST_ROWS
+from biselect.columns.date import parts_of_dates
 from biselect.core import Selection, SelectionProblem
-from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
-from biselect.reviews.named_rules import apply_rules
-from biselect.reviews.presets import Form
 from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
+from biselect.tables.frames import as_matrix, is_quantity, library_of, row_labels
+from biselect.tables.pools import Roles
+from biselect.tables.row_rules import apply_rules
+from biselect.weights import Calibrator
+from biselect.weights.paper import Form
+from biselect.weights.reference import FEWEST_ROWS
 
 OUTLIER, INLIER = -1, 1
 ISOLATION = "isolation"
@@ -170,7 +170,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
         near_weight_: how much the nearest reference row counts in a row's own score, see `Calibrator.near_weight`.
-        calibrator_: the fitted `biselect.calibrate.Calibrator`.
+        calibrator_: the fitted `biselect.weights.Calibrator`.
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from biselect.calibrate import Calibrator
 from biselect.errors import InputError, MissingDataError
+from biselect.weights import Calibrator
 from biselect_studies import creditcard_fields, load, reproduce
 from biselect_studies import creditcard_neighbouring_budgets as budgets
 from biselect_studies import creditcard_protocols as improvement

@@ -93,7 +93,7 @@ def results(name, *cells, notes=(), quick=False):
 
 
 def tiny_picture(found: Findings):
-    from biselect.report.style import panels
+    from biselect.plot.style import panels
 
     return panels(1, 1)[0]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from biselect.report.style import panels
+from biselect.plot.style import panels
 from biselect_studies import Results, load, study_names
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import write

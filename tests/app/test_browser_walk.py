@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from biselect.reviews.session_file import SessionFile
+from biselect.sessions.store import SessionFile
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from biselect.reviews.session_file import FILE
+from biselect.sessions.store import FILE
 
 HOME = "http://127.0.0.1:8123"
 PAGES = ["/", "/table?name=pool.csv", "/working", "/job", "/review", "/standing", "/new?name=pool.csv", "/exported"]

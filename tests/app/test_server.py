@@ -12,7 +12,7 @@ from contextlib import closing
 
 import biselect as bs
 from biselect.app.worker import Job
-from biselect.reviews.session_file import CONNECTED, SessionFile
+from biselect.sessions.store import CONNECTED, SessionFile
 
 HOSTILE = '"><script>alert(1)</script>'
 

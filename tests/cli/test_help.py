@@ -56,9 +56,9 @@ def test_an_option_in_no_group_is_shown_all_the_same():
 
 
 def test_the_words_that_help_offers_are_those_of_the_library():
-    from biselect.calibrate.calibrator import MISSING
-    from biselect.reviews.presets import PRESETS
-    from biselect.reviews.recentre import DRIFT
+    from biselect.weights.alignment import DRIFT
+    from biselect.weights.paper import PRESETS
+    from biselect.weights.weigher import MISSING
 
     taken = {parameter.name: parameter.metavar for parameter in ALL["select"].params}
     for name, words in {"missing": MISSING, "drift": DRIFT, "preset": PRESETS}.items():

@@ -77,7 +77,7 @@ def test_a_signal_after_the_work_changes_nothing():
         ("biselect.cli.demo", signal.SIGINT),
         ("numpy", signal.SIGINT),
         ("numpy.linalg", signal.SIGTERM),
-        ("biselect.report.render", signal.SIGINT),
+        ("biselect.pages.html", signal.SIGINT),
         pytest.param("pyarrow", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("scipy.sparse", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("biselect.core.files", signal.SIGTERM, marks=pytest.mark.slow),

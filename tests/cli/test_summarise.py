@@ -3,7 +3,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from biselect.calibrate import ReferenceSummary
+from biselect.weights import ReferenceSummary
 
 
 def month(path, number, rows=400, shift=0.0):

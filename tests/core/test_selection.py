@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.calibrate import Calibrator
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Kinds
 from biselect.testing.strategies import problems
+from biselect.weights import Calibrator
 
 
 def answer(problem, **changes):

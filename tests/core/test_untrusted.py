@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect import SelectionProblem
-from biselect.calibrate import ReferenceSummary
 from biselect.core.untrusted import (
     DEEPEST,
     check_seal,
@@ -29,6 +28,7 @@ from biselect.core.untrusted import (
     unguarded,
 )
 from biselect.errors import InfeasibleError, InputError
+from biselect.weights import ReferenceSummary
 
 PLAIN = st.recursive(
     st.none()

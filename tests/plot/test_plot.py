@@ -12,7 +12,7 @@ import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Watch
 from biselect.plot.canvas import _width, fitted
-from biselect.report.style import HIGHER, LOWER
+from biselect.plot.style import HIGHER, LOWER
 from biselect.solvers import neighbours
 
 HOSTILE = [

@@ -23,18 +23,17 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
+from biselect.large import collecting, gathering, opening, parts, survey
+from biselect.large import weighing as large_weighing
+from biselect.large.collecting import moved_back
+from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.partitions import parts
-from biselect.report.answer_files import told_files
+from biselect.pages.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
-from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.kinds import find_kinds, kinds_bytes
-from biselect.reviews.large import collecting, gathering, opening, survey
-from biselect.reviews.large import weighing as large_weighing
-from biselect.reviews.large.collecting import moved_back
-from biselect.reviews.large.gathering import pool_of
 from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
+from biselect.weights.evidence import CalibratedPool
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {

@@ -12,9 +12,9 @@ import pytest
 import biselect
 import biselect as bs
 from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
-from biselect.report.answer_files import selection_json
-from biselect.reviews.large import opening
+from biselect.pages.answer_files import selection_json
 from biselect.reviews.reviewing import review_problem
 
 HERE = "biselect.reviews"

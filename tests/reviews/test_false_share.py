@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from biselect.calibrate import Calibrator
 from biselect.errors import InputError
 from biselect.reviews.false_share import (
     benjamini_hochberg,
@@ -12,6 +11,7 @@ from biselect.reviews.false_share import (
     false_share,
     sum_of_weights,
 )
+from biselect.weights import Calibrator
 
 
 def isolation(reference):

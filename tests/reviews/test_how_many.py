@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.calibrate import Calibrator
 from biselect.options import Kinds, RowRules, Search, Weighing
 from biselect.reviews import how_many as module
-from biselect.reviews.coverage import coverage
-from biselect.reviews.how_many import how_many
+from biselect.reviews.how_many import coverage, how_many
 from biselect.reviews.kinds import reference_draws
+from biselect.weights import Calibrator
 
 
 def compared(planted, asked=None, seed=0, rows=60, reference=300, columns=6, **rules):

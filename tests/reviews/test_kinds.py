@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect import Rules, SelectionProblem
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
 from biselect.errors import InputError
 from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
+from biselect.tables.frames import NamedMatrix
+from biselect.weights import Calibrator
 
 
 def planted(seed=0):

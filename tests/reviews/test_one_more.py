@@ -4,10 +4,10 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.options import Search
-from biselect.report import render_html
+from biselect.pages import render_html
+from biselect.reviews.explorer import explore
 from biselect.reviews.reviewing import review_problem
-from biselect.reviews.summary import summarise
-from biselect.reviews.view import explore
+from biselect.reviews.view import summarise
 from biselect.solvers import neighbours
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.reviews.policy import LEARNER, OVERALL, PATIENCE, Reviewed, next_source, turn
+from biselect.reviews.row_lists import LEARNER, OVERALL, PATIENCE, Reviewed, next_source, turn
 
 KINDS = ["one", "two", "three"]
 

@@ -5,30 +5,27 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.reviews import view as view_module
-from biselect.reviews.view import explore
-from biselect.solvers import neighbours
+from biselect.reviews.view import summarise
+
+REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
 
 
-def test_every_budget_adds_up_from_the_shared_cells(explored):
-    *_, selection, nearby, block, view = explored
-    assert json.loads(json.dumps(view)) == view
-    assert view["budgets"][view["answer"]]["score"] == selection.score
-    adds, own = np.array(view["adds"]), np.array([row["own"] for row in view["rows"]])
-    for budget, near in zip(view["budgets"], nearby, strict=True):
-        assert (len(budget["rows"]), len(budget["columns"])) == (budget["k"], budget["m"])
-        assert sorted(block.samples[budget["rows"]]) == near.samples.tolist()
-        features = near.problem.feature_scores[block.features[budget["columns"]]].sum()
-        held = adds[np.ix_(budget["rows"], budget["columns"])].sum() + own[budget["rows"]].sum() + features
-        assert held == pytest.approx(budget["score"])
-        assert budget["proven"] and budget["gap"] == 0
+def test_the_summary_is_plain_data_and_adds_up(calibrated):
+    selection, summary = calibrated
+    again = json.loads(json.dumps(summary))
+    assert again == summary
+    assert sum(part["score"] for part in summary["parts"].values()) == pytest.approx(selection.score)
+    assert sum(part["share"] for part in summary["parts"].values()) == pytest.approx(1)
+    assert sum(row["value"] for row in summary["rows"]) + summary["parts"]["features"]["score"] == pytest.approx(
+        selection.score
+    )
+    told = {"positives": 2, "hits": 1, "chosen": 2, "attainable": 2, "rows": 30, "f1": 0.5, "by_chance": 2 * 2 / 30}
+    assert summary["labels"] == told
+    assert [row["value"] for row in summary["rows"]] == sorted((row["value"] for row in summary["rows"]), reverse=True)
 
 
-def test_many_rows_are_bounded(monkeypatch):
-    monkeypatch.setattr(view_module, "MOST_CELLS", 30)
-    problem = SelectionProblem(coupling=np.random.default_rng(0).random((50, 4)), k=20, m=3)
-    selection = bs.solve(problem)
-    nearby = neighbours(selection, rows=1, columns=1)
-    view = explore(selection, nearby)
-    assert len(view["rows"]) * len(view["columns"]) <= 30
-    assert all(max(budget["rows"]) < len(view["rows"]) for budget in view["budgets"])
+def test_many_chosen_rows_leave_room_for_what_was_left_out():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 5)), k=100, m=2)
+    heatmap = summarise(bs.solve(problem), title="t", reproduce=REPRODUCE)["heatmap"]
+    assert [row["chosen"] for row in heatmap["rows"]] == [True] * 48 + [False] * 12
+    assert heatmap["not_drawn"] == {"chosen": 52, "rows": 188, "columns": 0}

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
-from biselect.reviews.evidence import Evidence
 from biselect.reviews.warnings import filled_findings, table_findings
+from biselect.tables.frames import NamedMatrix
+from biselect.weights import Calibrator
+from biselect.weights.evidence import Evidence
 
 RNG = np.random.default_rng(0)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core.exact_arithmetic import at_least
+from biselect.core.exact_sums import at_least
 from biselect.core.rules import Group, Rules
 from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on

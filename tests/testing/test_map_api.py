@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from biselect.calibrate import WeightMap
 from biselect.testing import assert_map_api
+from biselect.weights import WeightMap
 
 
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import quote
 
 from biselect._version import __version__
-from biselect.report.render import render_page
-from biselect.report.review_rounds import grouped
-from biselect.report.words import words_of
+from biselect.pages.html import render_page
+from biselect.pages.review_rounds import grouped
+from biselect.pages.words import words_of
 
 FORMAT = "biselect-workbench-1"
 

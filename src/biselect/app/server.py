@@ -30,12 +30,12 @@ from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Rounds, Split, flags_of
-from biselect.report.review_rounds import learnt
-from biselect.report.words import words_of
+from biselect.pages.review_rounds import learnt
+from biselect.pages.words import words_of
 from biselect.reviews.inspection import ROLES
-from biselect.reviews.new_export import USUAL
-from biselect.reviews.rounds import rounds_summary
-from biselect.reviews.session_file import NOT_FINE, GivenAnswer, SessionFile, is_begun
+from biselect.sessions.new_export import USUAL
+from biselect.sessions.rounds import rounds_summary
+from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30

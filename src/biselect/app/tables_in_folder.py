@@ -10,11 +10,11 @@ from itertools import count
 from pathlib import Path
 
 from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
-from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.data.readers.excel import ENDINGS as WORKBOOKS
-from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
 from biselect.errors import InputError
-from biselect.reviews.rounds import NEXT
+from biselect.sessions.rounds import NEXT
+from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
+from biselect.tables.readers.excel import ENDINGS as WORKBOOKS
+from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES
 
 ENDINGS = (*CSV_ENDINGS, ".parquet", ".arrow", ".feather", ".ipc", *JSON_LINES, *WORKBOOKS)
 MOST_NAMED = 500  # tables that are listed
@@ -85,6 +85,6 @@ async def take_in(folder: Path, given: str, content: AsyncIterator[bytes]) -> st
 def bring_demo(folder: Path) -> None:
     """Write the demo's two tables into the folder, where they are not there yet."""
     for name, source in DEMO.items():
-        with as_file(files("biselect.data") / "excerpt" / source) as place:
+        with as_file(files("biselect.tables") / "excerpt" / source) as place:
             if not (folder / name).exists():
                 write_file(folder / name, place.read_bytes())

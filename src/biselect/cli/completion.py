@@ -25,7 +25,7 @@ def solvers(incomplete: str) -> list[str]:
 
 def maps(incomplete: str) -> list[str]:
     """Names of maps."""
-    from biselect.calibrate.maps import map_names
+    from biselect.weights.maps import map_names
 
     return among(*map_names())(incomplete)
 
@@ -44,10 +44,10 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _names(path: Path, delimiter: str | None) -> list[str]:
     """The names of a table's columns, from its first bytes."""
-    from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-    from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
-    from biselect.data.readers.sniffing import sniff
-    from biselect.data.readers.sources import opened
+    from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
+    from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES
+    from biselect.tables.readers.sniffing import sniff
+    from biselect.tables.readers.sources import opened
 
     name = path.name.lower()
     if name.endswith(".parquet"):

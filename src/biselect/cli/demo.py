@@ -24,9 +24,9 @@ def demo(
 
     The reference is 13,145 earlier transactions of the same table. The labels are shown, never used.
     """
-    from biselect.data.demo import COLUMNS, demo_tables
-    from biselect.data.table import table
     from biselect.reviews import review
+    from biselect.tables.demo import COLUMNS, demo_tables
+    from biselect.tables.table import table
 
     check_place(output)
     steps = Steps(output.quiet)

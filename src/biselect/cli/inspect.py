@@ -22,8 +22,8 @@ def inspect(
 ) -> None:
     """Say how TABLE is written, what each of its columns is, and which `select` command makes a report of it."""
     from biselect.core.files import write_file
-    from biselect.data.readers.sources import Source
     from biselect.reviews import inspect as look
+    from biselect.tables.readers.sources import Source
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {page}: the page ends in .html")

@@ -46,9 +46,9 @@ def monitor(
     new reference would replace. Exit codes: 0 no alarm, 1 alarm, 2 bad input.
     """
     from biselect.core.files import write_folder
-    from biselect.data.table import Table
-    from biselect.report import render_monitor
+    from biselect.pages import render_monitor
     from biselect.reviews import monitor as compare
+    from biselect.tables.table import Table
 
     check_place(output, NAMES)
     steps = Steps(output.quiet)
@@ -81,7 +81,7 @@ def show(summary: dict[str, Any]) -> None:
     """Alarms as a table for a terminal, and what they do to the selection where it was asked for."""
     from rich.table import Table
 
-    from biselect.report.monitor import chance, clearest
+    from biselect.pages.monitor import chance, clearest
 
     console = out()
     console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
@@ -114,7 +114,7 @@ def show_replaced(summary: dict[str, Any]) -> None:
     """Which rows and columns of the answer the newest reference replaces."""
     from rich.table import Table
 
-    from biselect.report.monitor import replacements
+    from biselect.pages.monitor import replacements
 
     out().print(printable(summary["selection_verdict"]), style="bold")
     shown = replacements(summary["points"])

@@ -22,7 +22,7 @@ def report(
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import tidy, write_file
     from biselect.core.untrusted import read_json, refused_as
-    from biselect.report import render_html
+    from biselect.pages import render_html
 
     source = folder / "report.json"
     tidy(folder)  # an answer that was killed on its way into the folder is finished first

@@ -18,7 +18,7 @@ from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
 
 if TYPE_CHECKING:
-    from biselect.reviews import ReviewSession
+    from biselect.sessions import ReviewSession
 
 KEYS = {"1": "fine", "2": "not fine", "3": "unsure"}
 HINT = "1 fine, 2 not fine, 3 unsure; a note may follow. u undo, s skip, q stop"
@@ -66,10 +66,10 @@ def review(
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     from biselect.core.files import private_files
-    from biselect.data.table import Table
-    from biselect.report.review_rounds import learnt
-    from biselect.reviews.new_export import go_on
-    from biselect.reviews.rounds import export, offer_rows, rounds_summary, take_answers
+    from biselect.pages.review_rounds import learnt
+    from biselect.sessions.new_export import go_on
+    from biselect.sessions.rounds import export, offer_rows, rounds_summary, take_answers
+    from biselect.tables.table import Table
 
     steps = Steps(output.quiet)
 
@@ -167,7 +167,7 @@ def _list_name(source: str) -> str:
 
 def _say(key: str, **values: Any) -> str:
     """A sentence of the page, for the terminal."""
-    from biselect.report.words import words_of
+    from biselect.pages.words import words_of
 
     return str(words_of().say(key, **values).striptags())
 

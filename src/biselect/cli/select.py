@@ -33,8 +33,8 @@ def select(
     Give the reference as a second table (--reference), or split POOL itself in time (--time-column and
     --reference-until).
     """
-    from biselect.data.table import table
     from biselect.reviews import review
+    from biselect.tables.table import table
 
     check_place(output)
     steps = Steps(output.quiet)

@@ -28,10 +28,10 @@ def summarise(
     `monitor --older` takes the file, and so does `Calibrator.fit_summary` in Python. Summaries of several months are
     merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
-    from biselect.calibrate import ReferenceSummary
-    from biselect.data.table import Table
-    from biselect.engines.choose import bytes_of, engine_for
-    from biselect.reviews.summaries import summed_up
+    from biselect.large.engines import bytes_of, engine_for
+    from biselect.large.summaries import summed_up
+    from biselect.tables.table import Table
+    from biselect.weights import ReferenceSummary
 
     if out.suffix != ".npz":
         raise InputError(f"--out {out}: the file of a summary ends in .npz")

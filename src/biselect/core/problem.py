@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import checks, exact_arithmetic, ising, notebook
+from biselect.core import checks, ising, notebook
+from biselect.core import exact_sums as exact_arithmetic
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
 from biselect.core.rules import Rules, rules_from

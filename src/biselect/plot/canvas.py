@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from biselect.report.style import house_style
+from biselect.plot.style import house_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
+from biselect.pages.monitor import FORMAT, clearest_changes
 from biselect.plot.canvas import axes_for, name_rows, room
-from biselect.report.monitor import FORMAT, clearest_changes
-from biselect.report.style import HIGHER
+from biselect.plot.style import HIGHER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from biselect.core.notebook import number
 from biselect.core.selection import Explanation
 from biselect.plot.canvas import AS_IT_IS, axes_for, fitted, name_rows, room
 from biselect.plot.content import Content, content_of
-from biselect.report.style import ADDS, HIGHER, LOWER, NEITHER, TAKES
+from biselect.plot.style import ADDS, HIGHER, LOWER, NEITHER, TAKES
 from biselect.reviews import Review
 
 if TYPE_CHECKING:

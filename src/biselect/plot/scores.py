@@ -12,7 +12,7 @@ from biselect.core.selection import Explanation
 from biselect.errors import InputError
 from biselect.plot.canvas import AS_IT_IS, QUIET, axes_for, legend_below, name_rows, room
 from biselect.plot.content import content_of
-from biselect.report.style import COLOURS, MARKERS
+from biselect.plot.style import COLOURS, MARKERS
 from biselect.reviews import Review
 
 if TYPE_CHECKING:

@@ -17,19 +17,19 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
+from biselect.large.checking import Screens, light, refuse_other, weigh_again
+from biselect.large.weighing import FILE
 from biselect.options import Compute
+from biselect.pages.answer_files import told_files
+from biselect.pages.words import words_of
 from biselect.progress import Steps
-from biselect.report.answer_files import told_files
-from biselect.report.words import words_of
-from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.kinds import FILE as KINDS
 from biselect.reviews.kinds import FORMAT, KindList, find_kinds, sides_of
-from biselect.reviews.large.checking import Screens, light, refuse_other, weigh_again
-from biselect.reviews.large.weighing import FILE
-from biselect.reviews.named_rules import rules_in_words
-from biselect.reviews.summary import WholeTable, summarise
+from biselect.reviews.view import WholeTable, summarise
 from biselect.solvers import check_proof
 from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
+from biselect.tables.row_rules import rules_in_words
+from biselect.weights.evidence import CalibratedPool
 
 OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "values"})  # what only the table can tell
 OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection
-from biselect.reviews.evidence import MISSING, CalibratedPool, Evidence, histograms
+from biselect.weights.evidence import MISSING, CalibratedPool, Evidence, histograms
 
 WIDTH, END = 200, 24  # of the picture, and of each of its ends, which hold the outermost values by rank
 TICKS = (("standing", True), ("rest", False))  # which rows each kind of tick is for

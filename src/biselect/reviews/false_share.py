@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import rows_of
-from biselect.calibrate.maps import GaussianMap
 from biselect.errors import InputError
+from biselect.tables.frames import rows_of
+from biselect.weights import Calibrator
+from biselect.weights.maps import GaussianMap
 
 LEVEL = 0.1
 HELD_OUT = 0.5  # share of the reference that scores are ranked among

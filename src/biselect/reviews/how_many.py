@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
 from biselect.core import Selection, SelectionProblem
-from biselect.reviews.coverage import coverage
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
+from biselect.tables.frames import NamedMatrix
+from biselect.weights import Calibrator
 
 MOST = 12  # columns compared; a person reads no more beside each other
 DRAWS = 5  # from the reference, for every number
@@ -106,3 +105,30 @@ def _words(
 
 def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
+
+
+def row_shares(selection: Selection) -> NDArray[np.float64]:
+    """For each chosen row the share of its weights, all columns together, that lies in the chosen ones."""
+    weights = np.maximum(selection.problem.coupling[selection.samples].astype(np.float64), 0)
+    whole = weights.sum(axis=1)
+    return np.divide(weights[:, selection.features].sum(axis=1), whole, out=np.zeros(len(whole)), where=whole > 0)
+
+
+def coverage(selection: Selection) -> dict[str, Any] | None:
+    """The same over all chosen rows, and the column left out that would show most of the rest.
+
+    None where the chosen rows hold no weight at all.
+    """
+    problem = selection.problem
+    columns = np.maximum(problem.coupling[selection.samples].astype(np.float64), 0).sum(axis=0)
+    whole = columns.sum()
+    if whole == 0:
+        return None
+    left = np.setdiff1d(np.arange(columns.size), [*selection.features, *problem.feature_rules.forced_out])
+    best = left[np.argmax(columns[left])] if left.size else None
+    return {
+        "share": float(columns[selection.features].sum() / whole),
+        "next": None
+        if best is None
+        else {"name": problem.feature_name(int(best)), "share": float(columns[best] / whole)},
+    }

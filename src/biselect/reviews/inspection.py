@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from biselect._version import __version__
-from biselect.calibrate.dates import DATE_PARTS
-from biselect.data.column_roles import Column, roles_in
-from biselect.data.column_roles import Columns as ColumnRoles
-from biselect.data.pools import Roles
-from biselect.data.readers.delimited import Reading, reading_of
-from biselect.data.readers.sources import Source
-from biselect.data.readers.written_dates import in_words
-from biselect.data.table import as_table
+from biselect.columns.date import DATE_PARTS
+from biselect.columns.date_text import in_words
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Split, non_defaults, spell, words_of
-from biselect.report.render import render_page
-from biselect.reviews.inputs import form_of, paths_of, with_roles
+from biselect.pages.html import render_page
+from biselect.tables.inputs import form_of, paths_of, with_roles
+from biselect.tables.pools import Roles
+from biselect.tables.readers.delimited import Reading, reading_of
+from biselect.tables.readers.sources import Source
+from biselect.tables.roles import Column, roles_in
+from biselect.tables.roles import Columns as ColumnRoles
+from biselect.tables.table import as_table
 
 FORMAT = "biselect-inspection-1"
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.core.untrusted import packed_arrays
 from biselect.errors import InfeasibleError, InputError
@@ -19,6 +17,8 @@ from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.representatives import of_kept_rows
+from biselect.tables.frames import NamedMatrix, rows_of
+from biselect.weights import Calibrator
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several

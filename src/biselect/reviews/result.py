@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation, as_frame, free_name
-from biselect.report import render_html
-from biselect.report.answer_files import write_outputs
+from biselect.pages import render_html
+from biselect.pages.answer_files import write_outputs
+from biselect.pages.notebook_view import review_html
 from biselect.reviews.kinds import KindList, kinds_bytes
-from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
+from biselect.weights import Calibrator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +82,7 @@ class Review:
 
     def show(self) -> None:
         """Show the whole page: below the cell of a notebook, elsewhere in the browser."""
-        from biselect.report.show_page import show_page
+        from biselect.pages.html import show_page
 
         show_page(self.report())
 

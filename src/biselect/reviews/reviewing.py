@@ -7,30 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varying
 from biselect.core import SelectionProblem
-from biselect.data.pools import Pool, Roles
-from biselect.data.problem_files import read_problem
-from biselect.engines.choose import check_engine
 from biselect.errors import InputError
+from biselect.large.engines import check_engine
+from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
-from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import false_share, refuse_level
-from biselect.reviews.finding import chance_for
+from biselect.reviews.headline import chance_for
 from biselect.reviews.how_many import how_many
-from biselect.reviews.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
-from biselect.reviews.large.asking import LargeReview
-from biselect.reviews.large.opening import large_tables, needs_all_rows
-from biselect.reviews.named_rules import apply_rules
-from biselect.reviews.presets import Form
-from biselect.reviews.recentre import move_back
+from biselect.reviews.large_review import LargeReview
+from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
-from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.warnings import Findings, table_findings
+from biselect.tables.frames import NamedMatrix, library_of, row_labels, varying
+from biselect.tables.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
+from biselect.tables.pools import Pool, Roles
+from biselect.tables.problem_files import read_problem
+from biselect.tables.row_rules import apply_rules
+from biselect.weights import Calibrator
+from biselect.weights.alignment import move_back
+from biselect.weights.evidence import CalibratedPool
+from biselect.weights.paper import Form
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 
@@ -193,7 +193,7 @@ def review_problem(
 ) -> Review:
     """The same for a problem of any weights, which no table stands behind.
 
-    Where `problem` is a path, `biselect.data.problem_files.read_problem` reads it with `k`, `m` and the names of
+    Where `problem` is a path, `biselect.tables.problem_files.read_problem` reads it with `k`, `m` and the names of
     `columns`.
     """
     step = steps_of(progress)

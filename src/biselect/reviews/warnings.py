@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
-from biselect.data.pools import Pool
 from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
-from biselect.reviews.recentre import MovedColumn
+from biselect.tables.frames import NamedMatrix
+from biselect.tables.pools import Pool
+from biselect.weights import Calibrator
+from biselect.weights.alignment import MovedColumn
 
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning

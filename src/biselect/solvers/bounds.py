@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.exact_arithmetic import at_most
+from biselect.core.exact_sums import at_most
 from biselect.solvers.forced import without_forced
 from biselect.solvers.incumbent import lowest_useful
 from biselect.solvers.registry import Run

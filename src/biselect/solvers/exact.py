@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.exact_arithmetic import at_least
+from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Group, Rules, SelectionProblem
-from biselect.core.exact_arithmetic import (
+from biselect.core.exact_sums import (
     NUMBER_BITS,
     at_least,
     at_most,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.exact_arithmetic import SCORE_BITS, at_most
+from biselect.core.exact_sums import SCORE_BITS, at_most
 from biselect.solvers.forced import Reduced
 from biselect.solvers.response import OneSided, best_response
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
-from biselect.core.exact_arithmetic import at_most, nearest
+from biselect.core.exact_sums import at_most, nearest
 from biselect.solvers.exact import exact
 from biselect.solvers.forced import without_forced
 from biselect.solvers.incumbent import grid_for

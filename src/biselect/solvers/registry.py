@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import whole
 from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
-from biselect.core.exact_arithmetic import at_most, nearest
+from biselect.core.exact_sums import at_most, nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.extensions import Registry

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
-from biselect.core.exact_arithmetic import at_least, score_units
+from biselect.core.exact_sums import at_least, score_units
 
 AT_ONCE = 1 << 20  # values that may be copied
 GLANCE_CELLS = 1_000_000  # seen in a few milliseconds

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.exact_arithmetic import SCORE_BITS
+from biselect.core.exact_sums import SCORE_BITS
 from biselect.core.proof import Proof
 from biselect.solvers import check_proof
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from biselect.calibrate import Calibrator, WeightMap
 from biselect.errors import InputError
+from biselect.weights import Calibrator, WeightMap
 
 
 def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
     """Check a map on small tables: bounded weights of each cell alone, the same again, and an honest interval.
 
     Args:
-        map: a registered name, an object or a class, as `biselect.calibrate.Calibrator` takes it.
+        map: a registered name, an object or a class, as `biselect.weights.Calibrator` takes it.
 
     >>> assert_map_api("reach")
     """

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
 from biselect.errors import MissingDataError
+from biselect.weights import Calibrator
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 from biselect_studies.data.aml_features import MEANINGS, causal_features
 from biselect_studies.data.aml_generator import Market

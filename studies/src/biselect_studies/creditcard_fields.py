@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDataError
+from biselect.weights import Calibrator
 from biselect_studies.baselines import fitted
 from biselect_studies.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect_studies.data.creditcard import find_credit_card, load_credit_card

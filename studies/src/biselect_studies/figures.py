@@ -5,9 +5,9 @@ from typing import Any
 
 from matplotlib.figure import Figure as Figure
 
-from biselect.report.style import COLOURS as COLOURS
-from biselect.report.style import MARKERS as MARKERS
-from biselect.report.style import panels as panels
+from biselect.plot.style import COLOURS as COLOURS
+from biselect.plot.style import MARKERS as MARKERS
+from biselect.plot.style import panels as panels
 from biselect_studies.results import Entry, Findings
 
 GREY, DIVERGING = "#666666", "PuOr"

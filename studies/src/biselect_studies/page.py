@@ -11,7 +11,7 @@ from typing import Any
 
 from biselect import __version__
 from biselect.core.files import write_folder
-from biselect.report.render import render_page
+from biselect.pages.html import render_page
 from biselect_studies import Results, Study, load, study_names
 from biselect_studies.ledger import Ledger, Printed, read_ledger
 from biselect_studies.readings import CAUSES, UNEXPLAINED, Reading, read

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from biselect.core.files import write_folder
 from biselect.errors import MissingDataError, MissingDependencyError
+from biselect.plot.style import house_style
 from biselect.progress import progress_of
-from biselect.report.style import house_style
 from biselect_studies.forecast import keep_times, longest_first
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
 from biselect.core.untrusted import check_seal, read_json, refused_as, seal
-from biselect.engines.dask_cluster import dask_client
 from biselect.errors import AlteredWarning, BiselectError, InputError
+from biselect.large.engines import dask_client
 from biselect_studies.task import Cell, Task, Values
 
 Progress = Callable[[int, int], None]

@@ -5,7 +5,7 @@ Of the paper's, `ecdf-paper` ranks ties as its formula does, and `gaussian-robus
 
 from numpy.typing import ArrayLike
 
-from biselect.calibrate import WeightMap
+from biselect.weights import WeightMap
 from biselect_studies.extensions.maps import LogisticMap
 
 LABEL_FREE = ("ecdf-paper", "conformal", "gaussian-robust", "abs-z", "mad-z", "student-t", "laplace", "pareto")

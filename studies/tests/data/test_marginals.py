@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from biselect.calibrate import Calibrator
+from biselect.weights import Calibrator
 from biselect_studies.data.marginals import MARGINALS
 
 VALUES = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.calibrate import Calibrator
 from biselect.errors import InputError
+from biselect.weights import Calibrator
 from biselect_studies.data.splits import refuse_label_copies, split_rows
 
 SHARES = st.tuples(st.integers(1, 60), st.integers(1, 38)).map(lambda s: (s[0], s[1], 100 - sum(s)))

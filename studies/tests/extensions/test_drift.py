@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from biselect import solve
-from biselect.calibrate import Calibrator
 from biselect.errors import InputError
+from biselect.weights import Calibrator
 from biselect_studies.extensions.drift import Question, decompose, measure
 from biselect_studies.extensions.sweeps import compare, label_free_maps
 from biselect_studies.extensions.validity import perturb

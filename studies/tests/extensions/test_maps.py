@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from biselect.calibrate import Calibrator, map_names
-from biselect.calibrate.column import exact_column
+from biselect.columns.distribution import exact_column
 from biselect.errors import InputError
 from biselect.testing import assert_map_api
+from biselect.weights import Calibrator, map_names
 from biselect_studies.extensions.maps import DEGREES_OF_FREEDOM, ConformalMap, LogisticMap, nth_nearest
 from biselect_studies.studied_maps import STUDIED, studied_map
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from biselect import solve
-from biselect.calibrate import Calibrator, map_names
 from biselect.errors import InputError
+from biselect.weights import Calibrator, map_names
 from biselect_studies.extensions.drift import Question
 from biselect_studies.extensions.sweeps import CANDIDATES, choose_map, lag_sweep, shrink_sweep
 

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.maps import smoothed_cdf
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.weights import Calibrator
+from biselect.weights.maps import smoothed_cdf
 from biselect_quantum.conventions import rzz_angle
 from biselect_studies.extensions.validity import (
     MODES,

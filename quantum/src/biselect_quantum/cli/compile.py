@@ -64,7 +64,7 @@ def compile_(
     The manifest holds what is needed to read the measured bits: layouts, mask, and the hashes of all files.
     """
     from biselect.core.files import check_folder
-    from biselect.data.problem_files import read_problem
+    from biselect.tables.problem_files import read_problem
     from biselect_quantum.devices.circuit_folder import NAMES, write_circuit
     from biselect_quantum.devices.likeliest import compile_problem
 

@@ -66,7 +66,7 @@ def train(
     from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
-    from biselect.data.problem_files import read_problem
+    from biselect.tables.problem_files import read_problem
     from biselect_quantum.circuits import Ansatz
     from biselect_quantum.circuits.training.records import OtherTrainingError
     from biselect_quantum.circuits.training.trainer import TooShortError, backend_for

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import check_folder, write_folder
-from biselect.report.style import COLOURS, MARKERS, house_style, panels
+from biselect.plot.style import COLOURS, MARKERS, house_style, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

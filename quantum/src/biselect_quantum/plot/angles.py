@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 from biselect.plot.canvas import axes_for, legend_below
-from biselect.report.style import COLOURS, MARKERS
+from biselect.plot.style import COLOURS, MARKERS
 from biselect_quantum.circuits import SCHEDULES, Ansatz, AnsatzSpec, Observable, Schedule, Training
 from biselect_quantum.circuits.schedule import COMPONENTS
 from biselect_quantum.circuits.training.initial_angles import units

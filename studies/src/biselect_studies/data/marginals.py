@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.calibrator import Marginals
-from biselect.calibrate.paper import paper_marginals
+from biselect.weights.paper import paper_marginals
+from biselect.weights.weigher import Marginals
 
 
 def bounded_marginals(

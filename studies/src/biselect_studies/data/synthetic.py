@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
+from biselect.weights import Calibrator
 from biselect_studies.data.marginals import MARGINALS
 
 __all__ = [

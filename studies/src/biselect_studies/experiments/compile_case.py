@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from qiskit import QuantumCircuit, generate_preset_pass_manager
 from qiskit.quantum_info import Statevector
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
+from biselect.weights import Calibrator
+from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.data.demo import demo_pool
 from biselect.solvers import solve
+from biselect.tables.demo import demo_pool
+from biselect.weights import Calibrator
 from biselect_quantum.devices import Patch, choose_patch, hardware_mask, masked, place, retained_mass
 from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.experiments.compile_case import device

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
+from biselect.weights import Calibrator
+from biselect.weights.paper import paper_marginals
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.baselines import RANKERS, choose, ranked
 from biselect_studies.creditcard_fields import PARTS, SIZES, SPLIT, D, M

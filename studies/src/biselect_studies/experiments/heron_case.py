@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
-from biselect.data.demo import demo_pool
+from biselect.tables.demo import demo_pool
+from biselect.weights import Calibrator
+from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import Program
 from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.cost_groups import CostGroup, components

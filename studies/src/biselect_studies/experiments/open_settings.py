@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.data.demo import demo_pool
 from biselect.solvers import solve
+from biselect.tables.demo import demo_pool
+from biselect.weights import Calibrator
 from biselect_quantum.devices import hardware_mask, place, retained_mass
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.calibrator import Calibrator
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
+from biselect.weights.weigher import Calibrator
 from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from biselect.calibrate.column import LARGEST_RESIDUAL, Column, exact_column, fit_scale
-from biselect.calibrate.maps import EcdfMap, GaussianMap, MadZMap, Steps, WeightMap, apply_steps, smoothed_cdf
-from biselect.calibrate.tails import OUTER, upper_surprise
+from biselect.columns.distribution import LARGEST_RESIDUAL, OUTER, Column, exact_column, fit_scale, upper_surprise
 from biselect.errors import InputError
+from biselect.weights.maps import EcdfMap, GaussianMap, MadZMap, Steps, WeightMap, apply_steps, smoothed_cdf
 
 DEGREES_OF_FREEDOM = np.geomspace(1.0, 200.0, 400)  # Cauchy to all but Gaussian
 BODY, TAIL = 0.5, 0.95  # the quantiles of |z| whose ratio tells how heavy a tail is

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from biselect.calibrate.calibrator import Calibrator
-from biselect.calibrate.frames import rows_of
-from biselect.calibrate.maps import map_names
-from biselect.calibrate.reference_summary import ReferenceSummary
-from biselect.data.splits import windows_in_time
 from biselect.errors import InputError
+from biselect.tables.frames import rows_of
+from biselect.tables.times import windows_in_time
+from biselect.weights.maps import map_names
+from biselect.weights.reference_summary import ReferenceSummary
+from biselect.weights.weigher import Calibrator
 from biselect_studies.extensions.drift import Drift, Question, decompose, measure
 
 FRACTIONS = (0.5, 0.25, 0.1, 0.05)  # of the reference, as in the paper's reference-window sweep

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from biselect.core import SelectionProblem
-    from biselect.data.pools import Roles
+    from biselect.tables.pools import Roles
     from biselect_studies.recovery import Certificate
 
 KINDS = ("bounded", "paper", "none")
@@ -58,8 +58,8 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
-    from biselect.data.pools import Roles
-    from biselect.data.readers.sources import Source
+    from biselect.tables.pools import Roles
+    from biselect.tables.readers.sources import Source
     from biselect_studies.recovery import certify as certify_problem
 
     steps = Steps(output.quiet)
@@ -87,9 +87,9 @@ def read_weights(
     problem: Path, reference: Path | None, roles: Roles, *, k: int | None, m: int | None, marginals: str
 ) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
     """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
-    from biselect.calibrate import Calibrator
-    from biselect.data.problem_files import read_problem
-    from biselect.reviews.inputs import open_pool
+    from biselect.tables.inputs import open_pool
+    from biselect.tables.problem_files import read_problem
+    from biselect.weights import Calibrator
     from biselect_studies.data.marginals import MARGINALS
 
     if reference is None:

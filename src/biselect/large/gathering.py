@@ -1,0 +1,373 @@
+"""The passes in order: survey both tables, calibrate on the reference, collect the heavy rows of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.columns.date import parts_of_dates
+from biselect.columns.flag import as_texts, label_flags
+from biselect.core.exact_sums import at_least, number_units
+from biselect.errors import InputError
+from biselect.large.blocks import FeatureColumns, unpacked
+from biselect.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
+from biselect.large.counting import counting_of, windows_from
+from biselect.large.parts import Part, Partitions
+from biselect.large.passes import Arrays, Engine, Pass
+from biselect.large.survey import (
+    Survey,
+    Surveyed,
+    rows_within,
+    same_in_both,
+    sample_matrix,
+    sample_share,
+)
+from biselect.large.time_cut import ORIGIN
+from biselect.large.weighing import Weighing
+from biselect.options import Columns, spell
+from biselect.progress import Steps
+from biselect.tables.frames import NamedMatrix
+from biselect.tables.inputs import unused_name
+from biselect.tables.named_columns import require_columns
+from biselect.tables.pools import Pool, Roles, from_two_tables
+from biselect.weights import Calibrator
+from biselect.weights.alignment import MovedColumn, Shifts, moved_numbers
+from biselect.weights.reference import Windows
+from biselect.weights.weigher import WholePool
+
+EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
+FEW_TIES = 0.25  # four times as many rows as were meant are not too many
+LOOKED_UP = 1 << 15  # rows of the pool whose neighbours are looked up, about
+KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
+MOST_KEPT = 1 << 17  # the same where these do not settle a question
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """Two tables in parts, the roles of their columns, and who reads them.
+
+    Attributes:
+        pool: rows to choose from.
+        reference: normal rows.
+        roles: of the columns, names resolved.
+        engine: runs the passes.
+        step: tells a person what is done.
+        missing: as for the calibrator.
+        seed: fixes samples and draws.
+        codes: columns of numbers taken for categories, because they look like codes.
+        times: first and last time of `reference` and `pool`, as text, where they are known.
+    """
+
+    pool: Partitions
+    reference: Partitions
+    roles: Roles
+    engine: Engine
+    step: Steps
+    missing: str
+    seed: int
+    codes: Sequence[str]
+    times: Mapping[str, tuple[str, str]]
+
+    def run(self, asked: Pass, table: Partitions) -> Arrays:
+        """A pass over all parts of one of them."""
+        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return self.engine.run(asked, table.parts, told)
+
+    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
+        """The same for those who ask for parts."""
+        return lambda asked, _: self.run(asked, table)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
+        roles = self.roles
+        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
+        there = set(self.pool.schema.names)
+        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
+        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
+
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the pool that play no part, as the reference has none of their name."""
+        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in known)
+
+    def features(self) -> tuple[list[str], list[str]]:
+        """Columns that are features, and date columns left out; a pool that lacks any is refused."""
+        reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
+        if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
+            gap = spell(Columns(types={gaps[0]: "date:gap"}))
+            raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
+        either = {*reference.column_names, *pool.column_names}
+        for name in (*self.roles.exclude, self.roles.time_column):
+            if name is not None and name not in either:
+                raise InputError(f"neither the reference nor the pool has a column {name!r}")
+        unused = self.roles.unused_dates(reference)
+        found = [name for name in self.roles.feature_columns(reference) if name not in unused]
+        if not found:
+            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
+            raise InputError(f"only dates are left; use parts of one with {parts}")
+        require_columns(pool, found, self.pool.name)
+        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
+        return found, unused
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeptRows:
+    """Heavy rows of the pool, and what is known of all others.
+
+    Attributes:
+        asked: the pass that kept them, with all views so far.
+        table: the rows as they are stored.
+        pool: the rows as a pool of their own.
+        weighed: their features as they are weighed.
+        positions: where they stand in the whole table.
+    """
+
+    asked: Collecting
+    table: pa.Table
+    pool: Pool
+    weighed: NamedMatrix
+    positions: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gathered:
+    """What the passes brought: everything that the answer is made from.
+
+    Attributes:
+        tables: what was read.
+        calibrator: fitted on the whole reference.
+        windows: what it was fitted on.
+        reference: rows of the reference, a sample of them where it is large.
+        sampled: rows of the pool in the same way, as they are weighed.
+        kept: rows of the pool to choose from.
+        moved: columns that moved against the reference.
+        same: features left out, the same in every row.
+        surveys: of reference and pool.
+        positive: the value of the label column that means a known positive.
+    """
+
+    tables: Tables
+    calibrator: Calibrator
+    windows: Windows
+    reference: NamedMatrix
+    sampled: NamedMatrix
+    kept: KeptRows
+    moved: tuple[MovedColumn, ...]
+    same: tuple[str, ...]
+    surveys: tuple[Surveyed, Surveyed]
+    positive: str
+
+    @property
+    def whole(self) -> WholePool:
+        """The table that the rows were kept from."""
+        return WholePool(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
+
+    @property
+    def positives(self) -> int | None:
+        """Known positives in the whole pool; None without a label column."""
+        return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
+
+    def weighing(self, question: Mapping[str, Any]) -> Weighing:
+        """How rows are weighed, and for which question, to be stored."""
+        asked = self.kept.asked
+        return Weighing(
+            features=asked.features,
+            calibrator=asked.calibrator,
+            windows=self.windows,
+            shifts=asked.shifts,
+            roles=self.tables.roles,
+            question=question,
+        )
+
+    def most(self, columns: Sequence[int], m: int) -> float | None:
+        """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
+        if self.kept.positions.size == self.tables.pool.rows:
+            return None
+        return at_least(number_units(1.0) * number_units(self.kept.asked.most(columns, m)))
+
+    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
+        """The same with one more pass, which looks closer at choices of m among some of the columns.
+
+        Args:
+            views: columns, m, and what counts as heavy there, unless too many rows would.
+        """
+        W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
+        more = []
+        for columns, m, heavy in views:
+            least = view_of(columns, m, W, share, rows_within(MOST_KEPT, W.shape[1]))
+            more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
+        table, positions = _collected(self.tables, closer)
+        new = np.flatnonzero(~np.isin(positions, self.kept.positions))
+        order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
+        table = pa.concat_tables([self.kept.table, table.take(new)]).take(order)
+        asked = replace(asked, views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
+
+
+def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str, ids: frozenset[str]) -> Gathered:
+    """Make the passes.
+
+    Args:
+        tables: what to read.
+        calibrator: not fitted yet.
+        k: how many rows will be chosen.
+        m: how many columns.
+        drift: `recentre` or `keep`.
+        ids: rows of the pool that are kept in any case.
+    """
+    names, _ = tables.features()
+    plain = FeatureColumns(
+        names=tuple(names),
+        categories=tuple(name for name in tables.roles.categories if name in names),
+        dates=tuple(tables.roles.dates),
+        missing=tables.missing,
+    )
+    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), None)
+    pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
+    positive = _positive(tables.roles, pool)
+    same = same_in_both(reference, pool)
+    kept = tuple(name for name in reference.names if name not in same)
+    before = replace(plain, where="the reference", kept=kept)
+    sample = sample_matrix(reference, before)
+    if reference.share == 1 and sample.values.size <= EXACT_CELLS:
+        windows = calibrator.windows(sample)
+    else:
+        counting = counting_of(reference, before)
+        counted = tables.run(counting, tables.reference)
+        windows = windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
+    calibrator.fit_windows(windows)
+    features = replace(plain, kept=kept)
+    raw = sample_matrix(pool, features)
+    ends = reference.ends[:, [reference.names.index(name) for name in kept]]
+    moved = moved_numbers(sample, raw, drift, ends)
+    shifts = Shifts.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
+    sampled = moved_back(raw, shifts)
+    W = calibrator.weights(sampled)
+    every = tuple(range(len(kept)))
+    m = min(m, len(every))
+    target = max(rows_within(KEPT_ROWS, len(every)), 4 * k)
+    collecting = Collecting(
+        name="Collecting heavy rows of the pool",
+        features=features,
+        beside=tables.beside,
+        calibrator=calibrator.for_weights(),
+        shifts=shifts,
+        quick=QuickLook.of(calibrator, shifts),
+        views=(view_of(every, m, W, pool.share, target),),
+        heavy=looked_up_from(W.sum(axis=1), pool.share, len(every)),
+        seed=tables.seed,
+        id_column=tables.roles.id_column,
+        ids=ids,
+    )
+    return Gathered(
+        tables=tables,
+        calibrator=calibrator,
+        windows=windows,
+        reference=sample,
+        sampled=sampled,
+        kept=_kept(tables, collecting, *_collected(tables, collecting), positive),
+        moved=moved,
+        same=same,
+        surveys=(reference, pool),
+        positive=positive,
+    )
+
+
+def looked_up_from(totals: NDArray[np.float64], share: float, columns: int) -> float:
+    """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none.
+
+    Args:
+        totals: of each row of the pool's sample, what its weights add up to.
+        share: of the pool that was drawn.
+        columns: how many features there are.
+    """
+    heavy = Heavy.of(totals, share, rows_within(LOOKED_UP, columns))
+    return heavy.above if heavy.share > FEW_TIES else float(np.nextafter(heavy.above, np.inf))
+
+
+def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
+    share = sample_share(table.rows, len(features.names))
+    asked = Survey(
+        name=f"Looking at {features.where}",
+        features=features,
+        label=label,
+        share=share,
+        seed=tables.seed,
+    )
+    return Surveyed.of(tables.run(asked, table), share)
+
+
+def _positive(roles: Roles, pool: Surveyed) -> str:
+    """The label's value that means a known positive, by all values in the pool."""
+    if roles.label_column is None:
+        return ""
+    if pool.unlabelled and roles.label_value is None:
+        raise InputError(
+            f"the pool: label column {roles.label_column!r} has {pool.unlabelled:,} missing values; to count them as "
+            f"negative, name the positive value: {spell(Columns(label=f'{roles.label_column}=VALUE'))}"
+        )
+    values = pa.table({roles.label_column: pa.array(list(pool.positives), pa.string())})
+    return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
+
+
+def _collected(tables: Tables, asked: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Make the pass: the rows that it kept, and where they stand."""
+    found = tables.run(asked, tables.pool)
+    if not found["sizes"].size:
+        columns = dict.fromkeys([*asked.features.names, *asked.beside])
+        return next(iter(tables.pool.parts[0].blocks(list(columns))))[1].slice(0, 0), np.empty(0, dtype=np.int64)
+    return unpacked(found), found["at"].astype(np.int64)
+
+
+def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArray[np.int64], positive: str) -> KeptRows:
+    """A pool of the rows that were kept."""
+    if not positions.size:
+        raise InputError("no row of the pool weighs anything against the reference")
+    rows = replace(
+        pool_of(stored, positions, tables.roles, asked.features, tables.reference.schema.empty_table()),
+        ignored=tables.ignored(),
+        excluded=tuple(tables.roles.exclude),
+        codes=tables.codes,
+        times=tables.times,
+    )
+    label = tables.roles.label_column
+    if label is not None:
+        flags = [text == positive != "" for text in as_texts(stored[label]).to_pylist()]
+        rows = replace(rows, labels=np.array(flags), positive=positive)
+    return KeptRows(
+        asked=asked,
+        table=stored,
+        pool=replace(rows, unused_dates=tables.features()[1]),
+        weighed=moved_back(asked.features.matrix(stored, positions), asked.shifts),
+        positions=positions,
+    )
+
+
+def pool_of(
+    table: pa.Table, positions: NDArray[np.int64], roles: Roles, features: FeatureColumns, reference: pa.Table
+) -> Pool:
+    """Rows of a table as a pool of their own, named by their positions where there are no ids.
+
+    Args:
+        table: the rows as they are stored.
+        positions: where they stand in the whole table.
+        roles: of its columns.
+        features: how these are read.
+        reference: a table with the columns of the reference, of which the types count.
+    """
+    names = list(features.names)
+    plain: Any = {"label_column": None, "label_value": None, "time_column": None, "exclude": (), "numbers": ()}
+    roles = replace(roles, **plain, features=names, categories=list(features.categories))
+    if roles.id_column is None:
+        name = unused_name("row", table)
+        origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
+        table = table.append_column(name, pa.array(origin.astype(str)))
+        roles = replace(roles, id_column=name)
+    return from_two_tables(reference.select(names), table, roles)

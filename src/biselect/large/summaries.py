@@ -1,0 +1,257 @@
+"""A summary of a table that no memory holds, in two passes: look over all rows, then count the numbers.
+
+The result depends on the rows and their order alone, so it is the same for any division into parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.columns.counts import Ruler, drawn, lots
+from biselect.errors import InputError
+from biselect.large.any_source import MEMORY, partitions_of
+from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
+from biselect.large.counting import Counting, counts_of
+from biselect.large.opening import POOL_CELLS, is_small
+from biselect.large.parts import Part, Partitions
+from biselect.large.passes import Arrays, Engine, Pass
+from biselect.large.spool import Spool
+from biselect.large.survey import sample_share
+from biselect.options import refuse_others
+from biselect.progress import Steps
+from biselect.tables.frames import float_values, is_quantity
+from biselect.tables.inputs import features_in, form_of, with_roles
+from biselect.tables.named_columns import require_columns
+from biselect.tables.pools import Roles
+from biselect.tables.readers import CsvForm, read_blocks
+from biselect.tables.readers.delimited import line_of_row
+from biselect.tables.readers.sources import Source
+from biselect.tables.table import as_described, as_table
+from biselect.tables.times import as_times
+from biselect.weights import ReferenceSummary
+from biselect.weights.reference_summary import ENTRIES, counted_sketch
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookOver:
+    """First pass: rows, times, categories, missing cells, the ends of numbers, and a sample of these.
+
+    Attributes:
+        name: what a person reads while it runs.
+        numbers: columns of numbers.
+        others: columns of anything else.
+        time_column: dates the rows; None where nothing does.
+        date_format: how it is written.
+        share: of the rows that are drawn.
+        seed: fixes which.
+    """
+
+    name: str
+    numbers: tuple[str, ...]
+    others: tuple[str, ...]
+    time_column: str | None
+    date_format: str | None
+    share: float
+    seed: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        time, rest = self.time_column, ReferenceSummary()
+        absent = np.zeros(len(self.numbers), dtype=np.int64)
+        ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
+        sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
+        wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
+        with told_of(part):
+            for first, block in part.blocks([*wanted]):
+                if time is not None:
+                    times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
+                    block = block.set_column(block.column_names.index(time), time, times)
+                rest.add(block, time_column=time, columns=self.others)
+                values = numbers_in(block, self.numbers)
+                absent += np.isnan(values).sum(axis=0)
+                ends[0] = np.fmin(ends[0], np.fmin.reduce(values, axis=0, initial=np.inf))
+                ends[1] = np.fmax(ends[1], np.fmax.reduce(values, axis=0, initial=-np.inf))
+                _refuse_infinite(ends, self.numbers)
+                chosen = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
+                sample.append(values[chosen])
+                positions.append(first + chosen)
+        return {
+            "told": as_bytes(rest.state()[0]),
+            "absent": absent,
+            "ends": ends,
+            "sample": np.concatenate(sample),
+            "at": np.concatenate(positions),
+        }
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        rest = ReferenceSummary.merged(
+            [ReferenceSummary.from_state(from_bytes(one["told"]), {}) for one in (before, after)]
+        )
+        low, high = before["ends"].astype(np.float64), after["ends"].astype(np.float64)
+        return {
+            "told": as_bytes(rest.state()[0]),
+            "absent": before["absent"] + after["absent"],
+            "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
+            **joined(before, after, ["sample", "at"]),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SummedTable:
+    """What the passes found.
+
+    Attributes:
+        summary: of all rows.
+        sample: numbers of some rows.
+        positions: where these stand in the table.
+    """
+
+    summary: ReferenceSummary
+    sample: pa.Table
+    positions: NDArray[np.int64]
+
+    def draw(self, rows: int, seed: int) -> pa.Table:
+        """So many rows of the sample, the same whatever the table is divided into."""
+        order = np.argsort(lots(self.positions, seed), kind="stable")[:rows]
+        return self.sample.take(np.sort(order))
+
+
+def sum_up(
+    table: Partitions,
+    columns: Sequence[str],
+    engine: Engine,
+    step: Steps,
+    *,
+    time_column: str | None = None,
+    date_format: str | None = None,
+    seed: int = 0,
+) -> SummedTable:
+    """The summary of these columns of a table in parts."""
+    kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
+    numbers = tuple(name for name in columns if is_quantity(kinds[name].dtype))
+
+    def run(asked: Pass) -> Arrays:
+        with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return engine.run(asked, table.parts, told)
+
+    share = sample_share(table.rows)
+    looked = run(
+        LookOver(
+            name="Looking over",
+            numbers=numbers,
+            others=tuple(name for name in columns if name not in numbers),
+            time_column=time_column,
+            date_format=date_format,
+            share=share,
+            seed=seed,
+        )
+    )
+    sample, ends = looked["sample"].astype(np.float64), looked["ends"].astype(np.float64)
+    rulers = tuple(Ruler.of(sample[:, j], share, *ends[:, j].tolist()) for j in range(len(numbers)))
+    summary = ReferenceSummary.from_state(from_bytes(looked["told"]), {})
+    summary.missing.update(dict(zip(numbers, looked["absent"].tolist(), strict=True)))
+    if numbers:
+        features = FeatureColumns(names=numbers, where="the reference")
+        by_place = dict(enumerate(rulers))
+        counted = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
+        for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
+            summary.numbers[name] = counted_sketch(ruler, counts_of(counted, j), ENTRIES)
+    return SummedTable(
+        summary=summary.only(columns),
+        sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
+        positions=looked["at"].astype(np.int64),
+    )
+
+
+def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
+    """These columns as a matrix; a missing one is NaN."""
+    frame = nw.from_native(block, eager_only=True)
+    found = np.empty((block.num_rows, len(columns)), order="F")
+    for j, name in enumerate(columns):
+        found[:, j] = float_values(frame[name])
+    return found
+
+
+def _placed(first: int) -> Callable[[int], str]:
+    return lambda row: f"row {first + row:,}"
+
+
+def _refuse_infinite(ends: NDArray[np.float64], columns: Sequence[str]) -> None:
+    for name, (low, high) in zip(columns, ends.T, strict=True):
+        if low == -np.inf or high == np.inf:
+            raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")
+
+
+SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
+Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
+"""A table that is held, one in parts, or what is known of one."""
+
+
+def opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> Opened:
+    """A summary or its file as it is, a table in parts where it is too large to be held."""
+    if isinstance(source, str | Path) and Path(source).suffix == ".npz":
+        return ReferenceSummary.load(source)
+    if isinstance(source, ReferenceSummary):
+        return source
+    if is_small(source, POOL_CELLS):
+        return as_table(source, form)
+    parts = partitions_of(source, form, memory=memory, spool=spool)
+    if _is_large(parts):
+        return parts
+    return as_table(source, form) if isinstance(source, str | Path) else _held(parts)
+
+
+def _is_large(table: Partitions) -> bool:
+    return table.rows * len(table.schema.names) > POOL_CELLS
+
+
+def _held(table: Partitions) -> pa.Table:
+    blocks = [block for part in table.parts for _, block in part.blocks(table.schema.names)]
+    return pa.concat_tables(blocks) if blocks else table.schema.empty_table()
+
+
+def columns_only(table: Opened) -> pa.Table:
+    """A table without rows that has the same columns."""
+    if isinstance(table, ReferenceSummary):
+        return pa.table({name: pa.array([], pa.float64()) for name in table.missing})
+    return table.schema.empty_table()
+
+
+def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
+    """The summary of a file; a summary that was stored is read as it is."""
+    table = as_described(source)
+    path = table.source
+    if Path(path).suffix == ".npz":
+        return ReferenceSummary.load(path)
+    refuse_others(table.columns, *SUMMED)
+    roles, summary = Roles.of(table.columns, table.csv), ReferenceSummary()
+    name, time = Source.of(path).name, roles.time_column
+    form = with_roles(form_of(table.csv), replace(roles, id_column=None))
+    with Spool() as spool:
+        if not is_small(path, POOL_CELLS):
+            parts = partitions_of(path, form, memory=memory, spool=spool)
+            if _is_large(parts):
+                columns = features_in(columns_only(parts), roles)
+                require_columns(columns_only(parts), [time] if time is not None else [], name)
+                found = sum_up(parts, columns, engine, step, time_column=time, date_format=roles.date_format)
+                return found.summary
+        with step(f"Reading {name}"):
+            for block in read_blocks(path, form):
+                columns = features_in(block, roles)
+                if time is not None:
+                    require_columns(block, [time], name)
+                    place = partial(line_of_row, block)
+                    times = as_times(block[time], time, date_format=roles.date_format, place_of=place)
+                    block = block.set_column(block.column_names.index(time), time, times)
+                summary.add(block, time_column=time, columns=columns)
+    return summary

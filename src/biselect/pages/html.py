@@ -1,0 +1,108 @@
+"""Plain data to one self-contained HTML page: no font, no address, no script but ours; every name escaped."""
+
+import base64
+import hashlib
+import json
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from biselect.core.files import write_file
+from biselect.errors import InputError
+from biselect.pages.words import words_of
+from biselect.progress import in_notebook
+
+FORMAT = "biselect-report-6"  # of the plain data that this version renders
+
+
+def render_html(summary: Mapping[str, Any], language: str = "en") -> str:
+    """The page of a summary such as `Review.summary`."""
+    return render_page("report.html", summary, FORMAT, words=words_of(language))
+
+
+def render_page(template: str, summary: Mapping[str, Any], format_: str, *, package: str = "", **more: Any) -> str:
+    """A page from plain data of the format it expects; `package` may hold templates beside ours."""
+    if not isinstance(summary, Mapping) or summary.get("format") != format_:
+        raise InputError(f"not a summary of this version ({format_})")
+    try:
+        json.dumps(summary, allow_nan=False)  # a number that is none would draw nonsense
+        return _environment(package).get_template(template).render(**summary, **more)
+    except Exception as error:  # whatever the templates run into
+        raise InputError(f"the summary is damaged: {error}") from error
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Templates, taken apart once."""
+    loader = ChoiceLoader([PackageLoader(name) for name in ("biselect.pages", package) if name])
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash, path=_path)
+    environment.globals["number"] = _number
+    environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
+    return environment
+
+
+def _csp_hash(script: str) -> str:
+    """What a Content-Security-Policy calls this script, and so no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _number(value: float) -> str:
+    """Four significant digits, thousands apart, no minus before zero."""
+    value += 0.0
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
+def _percent(share: float) -> str:
+    """A share in percent; small ones keep a digit."""
+    percent = 100 * share
+    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f} %"
+
+
+def _heat(weight: float, lowest: float, highest: float) -> int:
+    """Strength of a cell's colour in percent."""
+    return round(100 * (weight - lowest) / (highest - lowest)) if highest > lowest else 0
+
+
+def _path(counts: Sequence[int], width: float, height: float) -> str:
+    """The bars of a histogram as one SVG path, standing on y = 0 and growing upwards."""
+    each, most = width / max(1, len(counts)), max(*counts, 1)
+    tops = (f"V{-height * count / most:.1f}H{each * (at + 1):.1f}" for at, count in enumerate(counts))
+    return f"M0 0{''.join(tops)}V0Z"
+
+
+HEIGHT = 720  # pixels of a page in a notebook
+
+
+def show_page(page: str) -> None:
+    """Show one self-contained page."""
+    if in_notebook():
+        import_module("IPython.display").display({"text/html": _frame(page), "text/plain": "Report"}, raw=True)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="biselect-"))  # stays: the browser reads it after we are gone
+    file = folder / "report.html"
+    write_file(file, page)
+    if not webbrowser.open(file.as_uri()):
+        print(f"Open {file} in a browser.", file=sys.stderr)
+
+
+def _frame(page: str) -> str:
+    """The page in a frame of its own: its style and script reach nothing outside."""
+    look = f'width="100%" height="{HEIGHT}" style="border:0;background:white"'
+    return f'<iframe sandbox="allow-scripts allow-downloads" title="Report" {look} srcdoc="{escape(page)}"></iframe>'

@@ -1,0 +1,257 @@
+"""The finding: how many of the chosen rows stand out, what they share, and how far chance would get.
+
+A row's weight is what its cells in the chosen columns add. The same is done with rows in which nothing can stand out:
+draws from the reference as large as the pool, or, where there is none, the pool with every column shuffled by itself.
+Each draw gets the best block of its own, so that the freedom to choose columns counts for chance too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import Selection, SelectionProblem
+from biselect.reviews.kinds import reference_draws
+from biselect.solvers import solve
+from biselect.tables.frames import NamedMatrix
+from biselect.weights import Calibrator
+
+DRAWS = 19  # so that what exceeds them all has a chance of one in twenty
+FALSE_SHARE = 0.05  # of chance rows among those that are said to stand out
+CLEAR = 3.0  # spreads above the mean of all draws: their rows made the ranks, so the pool scores a little higher
+STARTS = 8  # of each climb
+MORE = 20  # rows left out that are looked at beside the chosen ones, at least
+ALIKE = 0.5  # cosine of two rows' cells from which on they share their reasons
+MOST_CELLS = 4_000_000  # of a pool that is compared with chance
+SHOWN_LEFT_OUT = 10
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chance:
+    """What draws in which nothing stands out give.
+
+    Attributes:
+        weights: draws × ranks, the heaviest rows of each draw's best block, heaviest first.
+        scores: of the best blocks.
+        shuffled: whether the draws are the pool itself with shuffled columns.
+    """
+
+    weights: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    shuffled: bool = False
+
+    def rows_at(self, weight: float) -> float:
+        """How many rows of at least this weight a draw holds, on average."""
+        return float((self.weights >= weight).sum() / len(self.weights))
+
+    def is_clear(self, score: float, weight: float) -> bool:
+        """Whether a block or its heaviest row lies beyond all draws, by more than they differ among themselves."""
+        return any(
+            found > max(drawn.max(), drawn.mean() + CLEAR * drawn.std(ddof=1))
+            for found, drawn in ((score, self.scores), (weight, self.weights[:, 0]))
+        )
+
+
+def chance_for(
+    problem: SelectionProblem, calibrator: Calibrator | None, reference: NamedMatrix | None, *, seed: int
+) -> Chance | None:
+    """What chance gives for a problem's size, budgets and columns; None for a pool of more than MOST_CELLS."""
+    if problem.coupling.size > MOST_CELLS:
+        return None
+    plain = replace(problem, sample_scores=np.zeros(problem.n_samples), feature_scores=np.zeros(problem.n_features))
+    if calibrator is not None and reference is not None:
+        drawn = reference_draws(calibrator, reference, plain, draws=DRAWS, sided=False, seed=seed)
+        weight, rules = problem.coupling_weight, problem.feature_rules
+        return _measure((replace(draw, coupling_weight=weight, feature_rules=rules) for draw in drawn), seed)
+    return _measure(_shuffled(plain, seed), seed, shuffled=True)
+
+
+def _shuffled(problem: SelectionProblem, seed: int) -> Iterator[SelectionProblem]:
+    rng = np.random.default_rng(seed)
+    for _ in range(DRAWS):
+        yield SelectionProblem(
+            coupling=rng.permuted(problem.coupling, axis=0),
+            k=problem.k,
+            m=problem.m,
+            coupling_weight=problem.coupling_weight,
+            feature_rules=problem.feature_rules,
+        )
+
+
+def _measure(draws: Iterable[SelectionProblem], seed: int, shuffled: bool = False) -> Chance:
+    weights, scores = [], []
+    for draw in draws:
+        block = solve(draw, "coordinate-ascent", seed=seed, starts=STARTS)
+        weights.append(_heaviest(row_weights(draw, block.features), draw.k))
+        scores.append(block.score)
+    return Chance(weights=np.array(weights), scores=np.array(scores), shuffled=shuffled)
+
+
+def row_weights(problem: SelectionProblem, features: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the cells of each row add in these columns."""
+    return problem.coupling_weight * problem.coupling[:, features].sum(axis=1, dtype=np.float64)
+
+
+def carries(cells: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which cells are reasons for their row: those with at least half of an even share of its weight."""
+    held = np.maximum(cells, 0)
+    return np.asarray((held > 0) & (held >= 0.5 * held.mean(axis=1, keepdims=True)))
+
+
+def _heaviest(weights: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """The k heaviest and some more, heaviest first; rounded, so that sums of the same cells are equal."""
+    return np.sort(weights.round(9))[::-1][: max(2 * k, k + MORE)]
+
+
+def find(
+    selection: Selection,
+    chance: Chance | None,
+    sides: Sequence[Sequence[str]] | None = None,
+    kinds: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The finding as plain data; `biselect.pages.words` says it.
+
+    Args:
+        selection: the answer.
+        chance: from `chance_for`; None where it was not compared.
+        sides: of each chosen cell, the side of the reference it lies on; None without a reference.
+        kinds: from `describe_kinds`.
+    """
+    problem = selection.problem
+    weights = row_weights(problem, selection.features).round(9)
+    top = _heaviest(weights, problem.k)
+    chosen = weights[selection.samples]
+    left_out = np.sort(np.delete(weights, selection.samples))[::-1]
+    step = _step(top, chance)
+    beyond = None if chance is None else _beyond(chance, top, float(chosen.sum()))
+    if chance is not None and step is not None and (beyond is None or step[0] < beyond):
+        step = None  # among what chance gives there is nothing to tell apart
+    line = step[0] if step is not None else beyond
+    if line is not None and chosen.max() < line:  # the heaviest rows were not chosen, by a rule or for what they lack
+        line, step = None, None
+    standing = np.flatnonzero(chosen >= line) if line is not None else np.empty(0, dtype=np.int64)
+    lighter = [] if line is None else [weight for weight in (*chosen, *left_out[: top.size]) if weight < line]
+    as_a_block = chance is not None and chance.is_clear(float(chosen.sum()), -np.inf)
+    alike = standing if standing.size or not as_a_block else np.arange(problem.k)
+    return {
+        "chosen": problem.k,
+        "of": problem.n_samples,
+        "columns": [selection.feature_names[j] for j in np.argsort(-selection.explain().feature_values, kind="stable")],
+        "stand_out": int(standing.size),
+        "rows": selection.samples[standing].tolist(),
+        "beyond_chance": 0 if beyond is None else int((chosen >= beyond).sum()),
+        "weighs": None if line is None else [float(chosen[standing].min()), float(chosen[standing].max())],
+        "next": float(max(lighter)) if lighter else None,
+        "as_a_block": as_a_block,
+        "all_equal": bool(problem.coupling.max() == problem.coupling.min()),
+        "left_out": 0 if line is None else int((left_out >= line).sum()),
+        "ties": int((left_out == chosen.min()).sum()),
+        "step": None if step is None else {"above": step[0], "below": step[1]},
+        "groups": _groups(selection, alike, sides),
+        "other_kinds": _other_kinds(kinds, problem.k),
+        "ladder": {"chosen": np.sort(chosen)[::-1].tolist(), "left_out": left_out[:SHOWN_LEFT_OUT].tolist()},
+        "chance": None
+        if chance is None
+        else {
+            "draws": len(chance.scores),
+            "shuffled": chance.shuffled,
+            "rows": 0.0 if line is None else chance.rows_at(line),
+            "furthest": chance.weights.max(axis=0)[: problem.k].tolist(),
+        },
+    }
+
+
+def _beyond(chance: Chance, top: NDArray[np.float64], block: float) -> float | None:
+    """The least weight at which few of the rows can be chance's; None where there is none such."""
+    if not chance.is_clear(block, float(top[0])):
+        return None
+    counts = np.searchsorted(-top, -top, side="right")  # ties count together
+    held = [weight for weight, count in zip(top, counts, strict=True) if chance.rows_at(weight) <= FALSE_SHARE * count]
+    return float(min(held)) if held else None
+
+
+def _step(top: NDArray[np.float64], chance: Chance | None) -> tuple[float, float] | None:
+    """The weights on both sides of a gap that is larger than spacings of extremes are; None where there is none.
+
+    The i-th spacing of extremes, times i, has about the same size for every i; the largest one's share of their sum is
+    Fisher's statistic. It has to lie beyond that of all draws, which know about ties and heavy tails, too.
+    """
+    at, share = _largest_spacing(top)
+    if (top.size - 1) * (1 - share) ** (top.size - 2) > FALSE_SHARE:
+        return None
+    if chance is not None and any(_largest_spacing(drawn)[1] >= share for drawn in chance.weights):
+        return None
+    return float(top[at]), float(top[at + 1])
+
+
+def _largest_spacing(top: NDArray[np.float64]) -> tuple[int, float]:
+    spacings = -np.diff(top) * np.arange(1, top.size)
+    if spacings.size == 0 or spacings.sum() <= 0:
+        return 0, 0.0
+    at = int(np.argmax(spacings))
+    return at, float(spacings[at] / spacings.sum())
+
+
+def _groups(
+    selection: Selection, standing: NDArray[np.int64], sides: Sequence[Sequence[str]] | None
+) -> list[dict[str, Any]]:
+    """Rows that share their reasons, the largest group first, each with the columns that carry it.
+
+    Of the rows that stand out; where none does, but the block exceeds chance, of all that were chosen.
+    """
+    if standing.size == 0:
+        return []
+    cells = np.maximum(selection.explain().cells, 0)[standing]
+    told = np.array([[""] * cells.shape[1]] * standing.size if sides is None else [sides[i] for i in standing])
+    kinds_of_side = np.unique(told)
+    sided = np.concatenate([np.where(told == side, cells, 0) for side in kinds_of_side], axis=1)
+    group_of = _alike(sided)
+    order = sorted(np.unique(group_of), key=lambda group: (-(group_of == group).sum(), (group_of != group).argmin()))
+    return [_group(selection, standing, cells, told, group_of == group) for group in order]
+
+
+def _alike(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Which group each row belongs to, by the angle between rows; a row of zeros is alike to none."""
+    if len(rows) == 1:
+        return np.zeros(1, dtype=np.int64)
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    units = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    apart = np.clip(1 - units @ units.T, 0, 1)[np.triu_indices(len(rows), 1)]
+    return np.asarray(fcluster(linkage(apart, "average"), 1 - ALIKE, "distance"))
+
+
+def _group(
+    selection: Selection,
+    standing: NDArray[np.int64],
+    cells: NDArray[np.float64],
+    told: NDArray[np.str_],
+    members: NDArray[np.bool_],
+) -> dict[str, Any]:
+    """The rows and the columns that carry them, the heaviest first; the sides named hold nine tenths of a column."""
+    held = cells[members]
+    columns = held.sum(axis=0)
+    reasons = []
+    for j in np.argsort(-columns, kind="stable")[: carries(columns[None]).sum()]:
+        share = float(columns[j] / columns.sum())
+        by_side = {str(side): float(held[told[members, j] == side, j].sum()) for side in np.unique(told[members, j])}
+        strongest = sorted(by_side, key=lambda side: -by_side[side])
+        held_so_far = np.cumsum([by_side[side] for side in strongest])
+        most = 1 + int(np.argmax(held_so_far >= 0.9 * held_so_far[-1]))
+        reasons.append({"column": selection.feature_names[j], "sides": strongest[:most], "share": share})
+    return {"rows": selection.samples[standing[members]].tolist(), "reasons": reasons}
+
+
+def _other_kinds(kinds: Mapping[str, Any] | None, k: int) -> list[dict[str, Any]]:
+    """Kinds beyond chance of which most rows are not in the answer."""
+    found = [] if kinds is None else kinds["found"]
+    return [
+        {"number": kind["number"], "name": kind["name"]}
+        for kind in found
+        if kind["chance"] is not None and kind["chance"] <= FALSE_SHARE + 1e-9 and 2 * kind["in_answer"] < k
+    ]

@@ -1,0 +1,5 @@
+"""Reviews that go on: which row comes next, every answer kept, what it taught. Names load on first use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,77 @@
+"""Selection problems from files: stored problems, JSON, and tables of weights."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.core.untrusted import read_json, refused_as
+from biselect.errors import InputError
+from biselect.options import ANY, spell
+from biselect.tables.named_columns import names_in, numeric, require_columns, texts
+from biselect.tables.readers import CsvForm, read_table
+from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
+from biselect.tables.readers.sources import Source
+
+
+def read_problem(
+    path: str | Path,
+    k: int | None = None,
+    m: int | None = None,
+    id_column: str | None = None,
+    exclude: str | Sequence[str] = (),
+) -> SelectionProblem:
+    """A problem from any file that can hold one.
+
+    Args:
+        path: `.npz` from `SelectionProblem.save`, `.json` with the problem's fields, or a table of weights, in
+            any file that `biselect.tables.readers.read_table` takes, with one row a sample and one column a feature.
+        k: how many samples; replaces what the file says, and a table says nothing.
+        m: how many features, likewise.
+        id_column: the column of a table that names its rows.
+        exclude: columns of a table to leave out.
+    """
+    source = Source.of(path)
+    budgets: dict[str, Any] = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
+    suffix = "" if source.part else source.path.suffix.lower()
+    if suffix == ".npz":
+        stored = SelectionProblem.load(source.path)
+        return replace(stored, **budgets) if budgets else stored
+    if suffix == ".json":
+        content = read_json(source.path)
+        with refused_as(f"{source}: holds no problem"):
+            return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
+    table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
+    if k is None or m is None:
+        raise InputError(f"{path}: a table of weights has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
+    left_out = names_in(exclude, table.column_names)
+    require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
+    names = [name for name in table.column_names if name not in {id_column, *left_out}]
+    if source.path.name.lower().endswith(CSV_ENDINGS):  # other files tell names from weights
+        _refuse_weights_for_names(names, source.path)
+    weights = numeric(table, names, str(path))
+    return SelectionProblem(
+        coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),
+        sample_names=None if id_column is None else tuple(texts(table, id_column, str(path))),
+        feature_names=tuple(names),
+        k=k,
+        m=m,
+    )
+
+
+def _refuse_weights_for_names(names: list[str], path: Path) -> None:
+    """A first row of numbers is taken for weights, unless it counts on, as 0, 1, 2 or 2019, 2020 do."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return
+    counts = all(name.isdigit() for name in names) and all(there - here == 1 for here, there in pairwise(numbers))
+    if names and not counts:
+        raise InputError(
+            f"{path}: the first row holds numbers only ({', '.join(names[:3])}, …), and it would be lost as names; "
+            "give every column a name in a first row of its own"
+        )

@@ -1,0 +1,7 @@
+"""From a reference table to bounded weights: how unusual is each cell of the pool?"""
+
+from biselect.weights.maps import WeightMap, map_names
+from biselect.weights.reference_summary import ReferenceSummary
+from biselect.weights.weigher import CalibrationFacts, Calibrator
+
+__all__ = ["CalibrationFacts", "Calibrator", "ReferenceSummary", "WeightMap", "map_names"]

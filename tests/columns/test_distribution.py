@@ -1,0 +1,100 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from biselect.columns.distribution import SLOTS, RankSketch, exact_column, fit_scale
+from biselect.weights import Calibrator
+
+NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
+ENTRIES = arrays(np.float64, st.integers(1, 40), elements=NUMBERS)
+
+
+@given(ENTRIES, st.floats(0, 1), NUMBERS)
+def test_counts_and_quantiles_are_those_of_the_entries(entries, q, x):
+    column = exact_column(entries)
+    assert column.below(x) == (entries < x).sum() and column.at_most(x) == (entries <= x).sum()
+    assert column.quantile(q) == pytest.approx(np.quantile(entries, q), rel=1e-9, abs=1e-6)
+    folded = column.folded(x)
+    np.testing.assert_allclose(folded.values, np.sort(np.abs(entries - x)))
+    assert folded.mean == pytest.approx(np.abs(entries - x).mean())
+
+
+@given(ENTRIES, NUMBERS, st.integers(0, 5))
+def test_more_entries_of_one_value(entries, value, number):
+    grown = exact_column(entries).with_entries(value, number)
+    expected = exact_column(np.append(entries, np.full(number, value)))
+    for x in (value, 0.0, entries[0]):
+        assert grown.below(x) == expected.below(x) and grown.at_most(x) == expected.at_most(x)
+    assert grown.mean == pytest.approx(expected.mean, abs=1e-6)
+    assert grown.deviation == pytest.approx(expected.deviation, abs=1e-3, rel=1e-6)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from(["normal", "ties", "sorted", "falling", "spike"]),
+    block=st.sampled_from([17, 64, 1000]),
+)
+@settings(max_examples=40)
+def test_a_sketch_is_within_its_stated_error_everywhere_and_exact_in_the_tails(seed, kind, block):
+    rng = np.random.default_rng(seed)
+    entries = {
+        "normal": lambda: rng.normal(size=20_000),
+        "ties": lambda: rng.integers(0, 6, size=20_000).astype(float),
+        "sorted": lambda: np.sort(rng.normal(size=20_000)),
+        "falling": lambda: -np.sort(rng.normal(size=20_000)),
+        "spike": lambda: np.where(rng.random(20_000) < 0.9, 0.0, rng.normal(size=20_000)),
+    }[kind]()
+    sketch = RankSketch(entries=SLOTS * 64)
+    for start in range(0, entries.size, block):
+        sketch.add(entries[start : start + block])
+    column = sketch.column()
+    exact = exact_column(entries)
+    assert column.size == 20_000 and 0 < column.rank_error <= 0.05 * 20_000
+    x = np.concatenate([exact.values[::37], exact.values[::37] + 1e-9, [-99.0, 99.0]])
+    assert np.abs(column.at_most(x) - exact.at_most(x)).max() <= column.rank_error
+    assert np.abs(column.below(x) - exact.below(x)).max() <= column.rank_error
+    ends = np.concatenate([exact.values[: sketch.tail], exact.values[-sketch.tail :]])
+    assert (column.below(ends[: sketch.tail]) == exact.below(ends[: sketch.tail])).all()
+    assert (column.at_most(ends[-sketch.tail :]) == exact.at_most(ends[-sketch.tail :])).all()
+    assert column.mean == pytest.approx(exact.mean, abs=1e-9)
+    assert column.deviation == pytest.approx(exact.deviation, rel=1e-9)
+    assert (np.diff(column.values) >= 0).all() and (np.diff(column.counts) >= 0).all()
+
+
+def test_a_sketch_is_exact_while_everything_fits():
+    entries = np.random.default_rng(0).normal(size=SLOTS * 64 - 65)
+    sketch = RankSketch(entries=SLOTS * 64)
+    sketch.add(entries)
+    assert sketch.column().rank_error == 0
+    np.testing.assert_array_equal(sketch.column().values, np.sort(entries))
+
+
+def test_residuals_use_median_and_scaled_mad_or_mean_and_deviation():
+    X = np.arange(11.0)[:, None] ** 2
+    robust, plain = Calibrator().fit(X), Calibrator(center="mean").fit(X)
+    median = 25.0
+    mad = np.median(np.abs(X - median))
+    np.testing.assert_allclose(robust.residuals(X), (X - median) / (1.4826 * mad))
+    np.testing.assert_allclose(plain.residuals(X), (X - X.mean()) / X.std())
+
+
+def test_zero_mad_falls_back_to_the_deviation_and_constants_are_told():
+    reference = np.zeros((20, 3))
+    reference[0, 0] = 5.0
+    reference[:, 2] = np.arange(20)
+    frame = pd.DataFrame(reference, columns=["spike", "flat", "ramp"])
+    calibrator = Calibrator().fit(frame)
+    assert calibrator.facts.zero_mad == ("spike",)
+    assert calibrator.facts.constant == ("flat",)
+    assert calibrator.feature_names == ("spike", "flat", "ramp") and calibrator.varying == ("spike", "ramp")
+    problem = calibrator.problem(frame, k=2, m=1)
+    assert problem.feature_names == ("spike", "flat", "ramp") and not problem.coupling[:, 1].any()
+    assert calibrator.facts.tied["spike"] > 0.8 and calibrator.facts.tied["ramp"] == 0
+
+
+def test_a_tiny_but_real_spread_is_not_constant():
+    X = np.column_stack([1e9 + np.arange(20) * 1e-6])
+    assert fit_scale([exact_column(X[:, 0])], "median").scale.all()

@@ -1,0 +1,149 @@
+"""Answers about Monday's export count for Tuesday's: rows, categories and gaps, and records that come back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import biselect as bs
+from biselect.options import Columns, Kinds, Weighing
+from biselect.reviews.row_lists import LEARNER
+from biselect.sessions.new_export import turn_to
+
+COLUMNS = [f"c{j}" for j in range(6)]
+
+
+def table(seed, first, odd=0, rows=150):
+    """`odd` rows are what is looked for: a little high in two columns, and by fax; as many are far out and fine."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(rows, 6)).round(4), columns=COLUMNS)
+    frame["way"] = rng.choice(["web", "shop", "fax"], rows, p=[0.5, 0.4, 0.1])
+    frame.loc[: odd - 1, ["c0", "c1"]] += 2
+    frame.loc[: odd - 1, "way"] = "fax"
+    frame.loc[odd : 2 * odd - 1, ["c3", "c4"]] += 4
+    frame.loc[5:6, "c5"] = np.nan
+    frame.insert(0, "id", [f"{first}{i}" for i in range(rows)])
+    return frame
+
+
+@pytest.fixture
+def monday(tmp_path):
+    session = bs.ReviewSession(
+        bs.table(table(1, "m", odd=12), id="id", columns=Columns(exclude=["id"])),
+        table(0, "n", rows=300),
+        folder=tmp_path,
+        m=2,
+        kinds=Kinds(kinds=2),
+    )
+    for _ in range(3):
+        rows = session.next_rows(12)
+        session.answer({row.row: row.row < 12 for row in rows})
+    assert session.hits >= 8 and session.taught.hits.size == 0
+    return session
+
+
+def test_what_was_taught_finds_more_in_the_first_round(monday, tmp_path):
+    tuesday, normal = table(2, "t", odd=12), table(0, "n", rows=300)
+    alone = bs.ReviewSession(
+        bs.table(tuesday, id="id", columns=Columns(exclude=["id"])), normal, m=2, kinds=Kinds(kinds=2)
+    )
+    taught = turn_to(monday, tuesday, normal)
+    hits = [sum(row.row < 12 for row in session.next_rows(12)) for session in (alone, taught)]
+    assert hits[1] >= hits[0] + 4 and taught.next_rows(12)[0].source == LEARNER
+    assert taught.record["taught"] == {"rows": 36, "again": 0} and taught.hits == 0
+    monday.answer({monday.history[0].row: "unsure"})  # what is said later leaves Tuesday as it is
+    again = bs.ReviewSession.open(tmp_path, tuesday, normal)
+    assert (again.taught.values == taught.taught.values).all() and again.replay().same
+
+
+def test_records_that_come_back_unchanged_are_not_asked_for_again(monday):
+    reviewed = [monday.sample_names[row] for row in monday.standing.latest()]
+    grown = pd.concat([table(2, "t"), table(1, "m", odd=12)], ignore_index=True)
+    grown.loc[grown["id"] == reviewed[0], "c5"] = 7.5  # one of them has changed
+    session = turn_to(monday, grown, table(0, "n", rows=300))
+    left = {row.name for row in session.next_rows(1000)}
+    assert left == {*grown["id"]} - {*reviewed[1:]} and session.record["taught"]["again"] == 35
+
+
+def test_other_columns_teach_nothing_and_positions_are_no_ids(monday):
+    normal = table(0, "n", rows=300)
+    renamed = {"c0": "height"}
+    other = bs.ReviewSession(
+        bs.table(table(2, "t").rename(columns=renamed), id="id", columns=Columns(exclude=["id"])),
+        normal.rename(columns=renamed),
+        folder=monday.file.folder,
+        m=2,
+        kinds=Kinds(kinds=1),
+    )
+    assert other.taught.hits.size == 0
+    unnamed = bs.ReviewSession(
+        bs.table(table(1, "m", odd=12), columns=Columns(exclude=["id"])),
+        normal,
+        folder=monday.file.folder,
+        m=3,
+        kinds=Kinds(kinds=1),
+    )
+    assert unnamed.taught.hits.size == 36 and len(unnamed.taught.again) == 0
+
+
+def test_stored_cells_become_the_same_values_again(monday):
+    rows = [0, 5, 6, 77]
+    values = monday.tables.values_of(monday.tables.cells(rows), monday.record["scales"])
+    assert (values == monday.tables.pool_values[rows]).all()
+
+
+def by_number(seed, first, moves, rows=150):
+    """A day's export of numbers alone, of which some columns were moved and stretched."""
+    frame = table(seed, first, odd=12, rows=rows).drop(columns="way")
+    for name, (shift, stretch) in moves.items():
+        frame[name] = frame[name] * stretch + shift
+    return frame
+
+
+@pytest.mark.parametrize("drift", ["recentre", "keep"])
+@pytest.mark.parametrize("monday_moves", [{}, {"c2": (3.0, 1.0)}, {"c0": (0.0, 2.0), "c2": (-2.0, 0.5)}])
+@pytest.mark.parametrize("tuesday_moves", [{}, {"c2": (5.0, 1.0)}, {"c1": (1.0, 3.0), "c5": (2.0, 1.0)}])
+def test_answered_records_are_known_again_whatever_moved_on_either_day(tmp_path, drift, monday_moves, tuesday_moves):
+    normal = by_number(0, "n", {}, rows=400)
+    weighing, columns = Weighing(drift=drift), Columns(id="id", exclude=["id"])
+    options = {"m": 2, "kinds": Kinds(kinds=1), "weighing": weighing, "folder": tmp_path}
+    monday = bs.ReviewSession(bs.table(by_number(1, "m", monday_moves), columns=columns), normal, **options)
+    monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
+    answered = [*monday.standing.latest()]
+    new = by_number(2, "t", tuesday_moves, rows=400)
+    tuesday = bs.ReviewSession(
+        bs.table(pd.concat([new, by_number(1, "m", monday_moves).iloc[answered]], ignore_index=True), columns=columns),
+        normal,
+        **options,
+    )
+    assert tuesday.taught.again == {*range(400, 400 + len(answered))}
+    expected = bool(monday_moves) and drift == "recentre"
+    assert {name for name, scale in monday.record["scales"].items() if scale["moved"]} == (
+        {*monday_moves} if expected else set()
+    )
+    # each day was moved back to the same reference by its own medians, so that is what is learnt from
+    assert np.allclose(tuesday.taught.values, monday.tables.pool_values[answered], rtol=1e-12)
+
+
+def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
+    options, columns = {"m": 2, "kinds": Kinds(kinds=1), "folder": tmp_path}, Columns(id="id", exclude=["id"])
+    monday = bs.ReviewSession(
+        bs.table(by_number(1, "m", {"c2": (3.0, 1.0)}), columns=columns), by_number(0, "n", {}, rows=400), **options
+    )
+    monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
+    answered = [*monday.standing.latest()]
+    tuesday = bs.ReviewSession(
+        bs.table(by_number(2, "t", {"c4": (4.0, 1.0)}), columns=columns), by_number(5, "n", {}, rows=400), **options
+    )
+    usual = tuesday.tables.values_of([dict.fromkeys(COLUMNS)], tuesday.record["scales"])
+    raw = monday.tables.now.values[answered]
+    for j in range(6):
+        told = tuesday.taught.values[:, j]
+        known = ~np.isnan(raw[:, j])
+        assert (told == usual[0, j]).all() if j in (2, 4) else (told[known] == raw[known, j]).all()
+
+
+def test_a_session_without_drift_stores_what_its_file_holds(monday):
+    table_ = table(1, "m", odd=12)
+    [cells] = monday.tables.cells([5])
+    assert cells.keys() == {*COLUMNS, "way"} and cells["c5"] is None and cells["way"] == table_["way"][5]
+    assert all(cells[name] == table_[name][5] for name in COLUMNS[:5])
