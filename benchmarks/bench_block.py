@@ -3,7 +3,7 @@
     python -m benchmarks.bench_block                    # 5 s for each, on a machine that does nothing else
     python -m benchmarks.bench_block --processor        # 5 s of one processor for each, on a machine that does
 
-Tables (.npz with X and y): 2,000 reference rows, 1,000 pool rows, `Calibrator().problem(pool, k, m, marginals="none")`;
+Tables (.npz with X and y): 2,000 reference rows, 1,000 pool rows, `Weigher().problem(pool, k, m, marginals="none")`;
 k of at most half of the pool, m of fewer than all columns. Kernels are compiled before. Labels are not used.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import biselect as bs
 from benchmarks.review_cases import table_cases
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "block.json"
@@ -29,7 +29,7 @@ def problems(folder, only):
     for name, _, (reference, pool, _) in table_cases(folder, range(1)):
         if only and name not in only:
             continue
-        block = Calibrator().fit(reference)
+        block = Weigher().fit(reference)
         for k in K:
             for m in M:
                 if 2 * k <= len(pool) and m < pool.shape[1]:

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 REFERENCE_ROWS, POOL_ROWS, FEATURES = 285_000, 1_000_000, 30
 STREAM_ROWS, STREAM_FEATURES, BLOCK = 50_000_000, 10, 100_000
@@ -36,7 +36,7 @@ def weights_against_searchsorted(repeats: int = 3) -> None:
     reference = rng.standard_t(4, size=(REFERENCE_ROWS, FEATURES))
     pool = rng.standard_t(4, size=(POOL_ROWS, FEATURES))
     start = time.perf_counter()
-    calibrator = Calibrator().fit(reference)
+    calibrator = Weigher().fit(reference)
     print(f"fit {REFERENCE_ROWS:,} × {FEATURES}: {time.perf_counter() - start:.2f} s")
     calibrator.weights(pool[:100_000])  # compiles
 
@@ -67,7 +67,7 @@ def generated_blocks(rows: int, seed: int) -> Iterator[NDArray[np.float64]]:
 def stream_fit(rows: int) -> None:
     """Runs in a child process, so that its peak memory is its own."""
     start = time.perf_counter()
-    calibrator = Calibrator().fit_blocks(generated_blocks(rows, seed=1))
+    calibrator = Weigher().fit_blocks(generated_blocks(rows, seed=1))
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     facts = calibrator.facts

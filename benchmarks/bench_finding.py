@@ -12,9 +12,9 @@ from collections import Counter
 import numpy as np
 
 import biselect as bs
-from biselect.reviews.headline import chance_for, find
+from biselect.reviews.headline import find, null_for
 from biselect.tables.frames import as_matrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 COLUMNS, MIX = 12, np.random.default_rng(1).normal(size=(3, 12))
 MAKES = {
@@ -31,9 +31,9 @@ def standing(make: str, seed: int, k: int, planted: int) -> int:
     rng = np.random.default_rng(seed)
     reference, pool = MAKES[make](rng, 2000), MAKES[make](rng, 200)
     pool[:planted, :3] += 5 * reference[:, :3].std(axis=0)
-    calibrator = Calibrator().fit(reference)
+    calibrator = Weigher().fit(reference)
     problem = calibrator.problem(pool, k, 4)
-    chance = chance_for(problem, calibrator, as_matrix(reference), seed=0)
+    chance = null_for(problem, calibrator, as_matrix(reference), seed=0)
     return find(bs.solve(problem, "coordinate-ascent"), chance)["stand_out"]
 
 

@@ -21,7 +21,7 @@ from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores
 from biselect.options import Kinds, Search, Weighing
 from biselect.reviews import find_kinds
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 ASKED = {"purest of three kinds": 11.0, "first kind, 25 × 5, stale": 15.0, "seconds": 5.0}
 
@@ -84,7 +84,7 @@ def speed():
     rng = np.random.default_rng(0)
     reference, pool = rng.standard_t(4, size=(8_000, 29)), rng.standard_t(4, size=(5_000, 29))
     pool[:15, :5] -= 5
-    calibrator = Calibrator().fit(reference)
+    calibrator = Weigher().fit(reference)
     problem, sides = calibrator.problem(pool, k=12, m=4, marginals="none"), sides_of(calibrator, pool)
     find_kinds(problem, sides, kinds=1)  # compiles
     start = time.perf_counter()

@@ -25,7 +25,7 @@ from benchmarks.review_cases import (
     lists_with_forest,
     table_cases,
 )
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 BUDGET = 40
 ASKED = {"20 reviews": 16.5, "40 reviews": 24.0, "tables": 0.57, "seconds": 3.0}
@@ -44,7 +44,7 @@ def nmf_lists(reference, pool):
     """Five factors of the gaussian weights."""
     from sklearn.decomposition import NMF
 
-    weights = Calibrator(map="gaussian").fit(reference).weights(pool)
+    weights = Weigher(map="gaussian").fit(reference).weights(pool)
     factors = min(5, weights.shape[1])
     return list(NMF(factors, init="nndsvda", max_iter=200, random_state=0).fit_transform(weights).T)
 

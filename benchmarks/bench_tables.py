@@ -8,7 +8,7 @@
 
 Tables (.npz with X and y): 2,000 reference rows, 1,000 pool rows, k = 20 (a fifth of a small pool), m = 5; the share of
 attainable hits. Credit Card: frauds among k = 25 rows, m = 5, with the fresh and the stale reference. No method sees a
-label, and ours is one block: `solve(Calibrator().fit(reference).problem(pool, k, m))`. `--tried` solves by coordinate
+label, and ours is one block: `solve(Weigher().fit(reference).problem(pool, k, m))`. `--tried` solves by coordinate
 ascent. Each run replaces its own part of benchmarks/results/tables.json.
 """
 
@@ -27,7 +27,7 @@ import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores, table_cases
 from biselect.reviews.row_lists import log_ranks
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "tables.json"
@@ -40,7 +40,7 @@ TIME_LIMIT = 20.0  # seconds a pool; the best block found by then counts
 def hits(case, k, seed, tried):
     """Anomalies among the k rows of every method, and whether ours is proven."""
     reference, pool, y = case
-    problem = Calibrator().fit(reference).problem(pool, k=k, m=min(M, pool.shape[1]))
+    problem = Weigher().fit(reference).problem(pool, k=k, m=min(M, pool.shape[1]))
     best = bs.solve(problem, time_limit=TIME_LIMIT)
     scores = detector_scores(reference, pool, seed)
     chosen = {"biselect": best.samples}
@@ -54,7 +54,7 @@ def hits(case, k, seed, tried):
 def other_forms(reference, pool, default, scores):
     """The rows that other weights and other evidence about rows choose, at the budgets of the default's problem."""
     k, m = default.k, default.m
-    fitted = {name: Calibrator(name).fit(reference) for name in ("ecdf", "gaussian", "gaussian-robust", "reach")}
+    fitted = {name: Weigher(name).fit(reference) for name in ("ecdf", "gaussian", "gaussian-robust", "reach")}
     blocks = {name: fit.problem(pool, k=k, m=m, marginals="none") for name, fit in fitted.items()}
     problems = {f"block, {name}": block for name, block in blocks.items()}
     sums = blocks["gaussian"].coupling.sum(axis=1)
@@ -133,7 +133,7 @@ def on_slices():
         "reach block": ("reach", "none"),
         "conformal block": ("conformal", "none"),
     }
-    fitted = {form: Calibrator(name).fit(before) for form, (name, _) in forms.items()}
+    fitted = {form: Weigher(name).fit(before) for form, (name, _) in forms.items()}
     found: dict[str, dict[str, float]] = {form: {} for form in forms}
     for size, k in fields.SIZES.items():
         pools = [fields.draw("balanced", fields.SPLIT, "test", size, k, seed) for seed in range(SLICES)]

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from biselect import solve
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.extensions.drift import Drift, Question, measure
 from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
 from biselect_studies.inference import f1_at_k
@@ -70,7 +70,7 @@ def main() -> None:
     oldest, newest = before.slice(0, WINDOW), before.slice(TEST_FROM - WINDOW)
     relative = {}
     for name in label_free_maps():
-        old, new = Calibrator(name).fit(oldest), Calibrator(name).fit(newest)
+        old, new = Weigher(name).fit(oldest), Weigher(name).fit(newest)
         drifts = [measure(old, new, question) for question, _ in asked]
         relative[name] = float(np.mean([drift.relative for drift in drifts]))
         print(line(name, drifts, frauds))

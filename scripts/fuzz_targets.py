@@ -291,11 +291,11 @@ def summary_seeds() -> list[bytes]:
 
 def use_summary(path: Path, index: int) -> None:
     """Load it, merge it, calibrate with it."""
-    from biselect.weights import Calibrator, ReferenceSummary
+    from biselect.weights import ReferenceSummary, Weigher
 
     summary = ReferenceSummary.load(path)
     tried(lambda: ReferenceSummary.merged([summary, summary]))
-    tried(lambda: Calibrator().fit_summary(summary))
+    tried(lambda: Weigher().fit_summary(summary))
     tried(lambda: summary.save(path.with_name("again.npz")))
     if index % 5 == 0:
         tried(lambda: bs.monitor(bs.table(table(), id="id", time="when"), older=summary))
@@ -306,11 +306,11 @@ def calibration_seeds() -> list[bytes]:
     from biselect.large.blocks import FeatureColumns
     from biselect.large.weighing import Weighing
     from biselect.tables.pools import Roles
-    from biselect.weights import Calibrator
-    from biselect.weights.alignment import Shifts
+    from biselect.weights import Weigher
+    from biselect.weights.alignment import Shift
 
     names = ("x", "n", "gap", "kind", "ok")
-    calibrator, one = Calibrator(), np.ones(1)
+    calibrator, one = Weigher(), np.ones(1)
     windows = calibrator.windows(table().select(names))
     return [
         Weighing(
@@ -321,7 +321,7 @@ def calibration_seeds() -> list[bytes]:
             roles=Roles(),
             question={"k": 2, "m": 2, "coupling_weight": 1.0, "marginals": marginals, "drift": "keep", "rules": {}},
         ).to_bytes()
-        for shifts in (None, Shifts(columns=(0,), middles=one, factors=one, targets=one))
+        for shifts in (None, Shift(columns=(0,), middles=one, factors=one, targets=one))
         for marginals in ("none", "isolation")
     ]
 

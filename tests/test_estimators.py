@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biselect.errors import InputError
-from biselect.estimators import JointSelector, TailCalibrator
+from biselect.estimators import CellWeigher, JointSelector
 from biselect.options import Columns, RowRules, Search, Weighing
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.maps import EcdfMap
 
 NAMES = ["a", "b", "c", "flat"]
@@ -24,8 +24,8 @@ NAMES = ["a", "b", "c", "flat"]
 
 @parametrize_with_checks(
     [
-        TailCalibrator(),
-        TailCalibrator(weighing=Weighing(map="mad-z", missing="median")),
+        CellWeigher(),
+        CellWeigher(weighing=Weighing(map="mad-z", missing="median")),
         JointSelector(),
         JointSelector(k=2),
     ]
@@ -55,8 +55,8 @@ MAKERS = {
 @pytest.mark.parametrize("make", MAKERS)
 def test_tables_of_every_make_give_the_same_weights_and_names(make):
     frame = MAKERS[make]
-    calibrator = TailCalibrator(weighing=Weighing(map="mad-z")).fit(frame(data()))
-    plain = Calibrator("mad-z").fit(data())
+    calibrator = CellWeigher(weighing=Weighing(map="mad-z")).fit(frame(data()))
+    plain = Weigher("mad-z").fit(data())
     np.testing.assert_array_equal(calibrator.transform(frame(pool())), plain.weights(pool()))
     names = NAMES if make != "numpy" else ["x0", "x1", "x2", "x3"]
     assert calibrator.get_feature_names_out().tolist() == names
@@ -122,9 +122,9 @@ def test_pipelines_keep_columns_and_rows():
     X, y = data(), np.arange(80) % 2
     pipeline = make_pipeline(StandardScaler(), JointSelector(k=5, m=2), LogisticRegression()).fit(X, y)
     assert pipeline.predict(pool()).shape == (12,) and pipeline[-1].coef_.shape == (1, 2)
-    weighed = make_pipeline(TailCalibrator(), LogisticRegression()).fit(X, y)
+    weighed = make_pipeline(CellWeigher(), LogisticRegression()).fit(X, y)
     assert weighed[-1].coef_.shape == (1, 4)
-    ending = make_pipeline(TailCalibrator(), JointSelector(k=2, m=1)).fit(X)
+    ending = make_pipeline(CellWeigher(), JointSelector(k=2, m=1)).fit(X)
     assert set(ending.predict(pool())) <= {-1, 1}
 
 
@@ -148,17 +148,17 @@ def test_grid_search_over_the_map_and_the_budget():
 
 @pytest.mark.parametrize("map", ["reach", "ecdf", "ecdf-paper", "mad-z", EcdfMap])
 def test_every_map_fits_through_the_estimators(map):
-    assert TailCalibrator(weighing=Weighing(map=map)).fit(data()).transform(pool()).shape == (12, 4)
+    assert CellWeigher(weighing=Weighing(map=map)).fit(data()).transform(pool()).shape == (12, 4)
     JointSelector(weighing=Weighing(map=map)).fit(data(), np.arange(80))
 
 
 def test_missing_values_are_filled_where_asked():
     X = data()
     X[3, 0] = np.nan
-    assert np.isfinite(TailCalibrator(weighing=Weighing(missing="median")).fit(X).transform(X)).all()
+    assert np.isfinite(CellWeigher(weighing=Weighing(missing="median")).fit(X).transform(X)).all()
     JointSelector(k=2, m=1, weighing=Weighing(missing="median")).fit(X).select(X)
     with pytest.raises(ValueError, match="NaN"):
-        TailCalibrator(weighing=Weighing(missing="error")).fit(X)
+        CellWeigher(weighing=Weighing(missing="error")).fit(X)
 
 
 def test_unusable_budgets_and_options_say_what_to_do():
@@ -244,5 +244,5 @@ def test_mixed_frames_need_no_preparation(make):
     assert dated.select(make(rows)).feature_names == ["amount", "country", "blocked", "paid hour"]
     assert dated.get_support().tolist() == [True] * 4
     names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
-    weigher = TailCalibrator(columns=Columns(types={"paid": "date"})).fit(make(reference))
+    weigher = CellWeigher(columns=Columns(types={"paid": "date"})).fit(make(reference))
     assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)

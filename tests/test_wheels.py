@@ -21,7 +21,7 @@ ELSEWHERE = {"cupy": "cupy-cuda12x"}  # what may not be installed here
 SCRIPT = """
 import numpy as np
 import biselect as bs
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.core import Group
 
 problem = bs.SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2, sample_names=["a", "b", "c"])
@@ -32,7 +32,7 @@ ruled = bs.SelectionProblem(
 best: bs.Selection = bs.solve(problem, time_limit=5)
 score: float = problem.score([0, 2], [0, 2])
 names: list[str] = best.sample_names
-weights = Calibrator().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]).weights([[5.0, 5.0]])
+weights = Weigher().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]).weights([[5.0, 5.0]])
 review: bs.Review = bs.review(np.zeros((3, 2)), np.ones((4, 2)), k=1, m=1)
 bs.JointSelector(k=1, m=1, search=bs.options.Search(time_limit=5))
 reveal_type(best.score)

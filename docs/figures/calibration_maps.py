@@ -5,7 +5,7 @@ from canvas import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, PINK, SKY, save
 from matplotlib import rc_context
 
 from biselect.plot.style import house_style, panels
-from biselect.weights import Calibrator, map_names
+from biselect.weights import Weigher, map_names
 from biselect_studies.studied_maps import studied_map
 
 HIGHEST = 11.0  # shown; the cap of `reach` is further up
@@ -25,7 +25,7 @@ COUNT = np.repeat(np.arange(6.0), [900, 50, 25, 15, 8, 2])
 def weights(name, reference, values):
     """What values of one column weigh; the logistic map is told that the 40 largest distances are anomalies."""
     known = np.argsort(np.argsort(-np.abs(reference - np.median(reference)), kind="stable")) < 40
-    return Calibrator(studied_map(name, known)).fit(reference[:, None]).weights(values[:, None])[:, 0]
+    return Weigher(studied_map(name, known)).fit(reference[:, None]).weights(values[:, None])[:, 0]
 
 
 def curve(axes, name, reference, values):

@@ -9,7 +9,7 @@ from matplotlib import pyplot
 import biselect as bs
 from biselect.options import Watch
 from biselect.tables.demo import COLUMNS, demo_tables
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import by_depth
 from biselect_studies.data.synthetic import planted_problem
@@ -28,7 +28,7 @@ def trained():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
-    ansatz = Ansatz(Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
+    ansatz = Ansatz(Weigher().fit(reference).problem(pool, k=3, m=2), depth=3)
     return ansatz, ansatz.train(objective="energy", evaluations=400, seed=0)
 
 

@@ -1,4 +1,4 @@
-"""The scikit-learn way in: TailCalibrator weighs cells, JointSelector chooses rows and columns."""
+"""The scikit-learn way in: CellWeigher weighs cells, JointSelector chooses rows and columns."""
 
 import warnings
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from biselect.solvers import solve, solver_options
 from biselect.tables.frames import as_matrix, is_quantity, library_of, row_labels
 from biselect.tables.pools import Roles
 from biselect.tables.row_rules import apply_rules
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import Form
 from biselect.weights.reference import FEWEST_ROWS
 
@@ -90,7 +90,7 @@ class _Checked(BaseEstimator):
         weighing = self._weighing
         refuse_others(weighing, "preset", "map", "cap", "missing")
         form = Form.of(weighing)
-        self.calibrator_ = Calibrator(form.map, cap=weighing.cap, missing=weighing.missing, seed=int(seed)).fit(X)
+        self.calibrator_ = Weigher(form.map, cap=weighing.cap, missing=weighing.missing, seed=int(seed)).fit(X)
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
@@ -103,7 +103,7 @@ class _Checked(BaseEstimator):
         return np.array(names, dtype=object), owners
 
 
-class TailCalibrator(TransformerMixin, _Checked):
+class CellWeigher(TransformerMixin, _Checked):
     """Cells to bounded outlier weights; every row is kept, and its weights depend on it and the reference alone.
 
     Frames may hold categories, which weigh by how rare they are in the reference.
@@ -113,7 +113,7 @@ class TailCalibrator(TransformerMixin, _Checked):
         weighing: preset, map, cap and what to do with missing values; None for what `biselect.review` does.
         random_state: fixes every draw.
 
-    >>> weights = TailCalibrator().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
+    >>> weights = CellWeigher().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
     >>> weights.round(2).tolist()
     [[0.02], [3.92]]
     """
@@ -169,8 +169,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         selection_: the choice made by `fit`.
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
-        near_weight_: how much the nearest reference row counts in a row's own score, see `Calibrator.near_weight`.
-        calibrator_: the fitted `biselect.weights.Calibrator`.
+        near_weight_: how much the nearest reference row counts in a row's own score, see `Weigher.near_weight`.
+        calibrator_: the fitted `biselect.weights.Weigher`.
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)

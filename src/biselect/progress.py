@@ -94,7 +94,7 @@ class _Bar(Protocol):
 
 
 class _Watch:
-    """Looks at one step from a thread of its own, so that work which never reports is shown too."""
+    """SampleFormat at one step from a thread of its own, so that work which never reports is shown too."""
 
     def __init__(self, bar: _Bar, name: str, shown_as: str) -> None:
         self.bar, self.name, self.shown_as = bar, name, shown_as

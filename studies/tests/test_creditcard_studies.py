@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError, MissingDataError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies import creditcard_fields, load, reproduce
 from biselect_studies import creditcard_neighbouring_budgets as budgets
 from biselect_studies import creditcard_protocols as improvement
@@ -53,7 +53,7 @@ def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stan
 
     X = load_credit_card().features
     for window, reference, rows in (("test", "first", slice(0, 9000)), ("test", "recent", slice(9000, 12000))):
-        plain = Calibrator("ecdf").fit(X[rows]).weights(X[12000:])
+        plain = Weigher("ecdf").fit(X[rows]).weights(X[12000:])
         assert np.array_equal(creditcard_fields.weights((60, 20, 20), window, "ecdf", reference), plain)
     assert creditcard_fields.reference_rows((60, 20, 20), "buffer", "recent") == slice(6000, 9000)
     with pytest.raises(InputError, match="first or recent"):

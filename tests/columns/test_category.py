@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from biselect.columns.category import Categories
 from biselect.errors import InputError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 
 COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=12)
@@ -55,7 +55,7 @@ def test_names_mean_nothing(counts, random):
     column = np.repeat(names, counts).tolist() * 10
     renamed = dict(zip(names, others, strict=True))
     one, other = (
-        Calibrator(cap=2.0).fit(pd.DataFrame({"x": pd.Categorical(texts)}))
+        Weigher(cap=2.0).fit(pd.DataFrame({"x": pd.Categorical(texts)}))
         for texts in (column, [renamed[name] for name in column])
     )
     weights = one.weights(pd.DataFrame({"x": [*names, "new"]}))
@@ -86,7 +86,7 @@ def test_flags_gaps_and_labels_weigh_what_they_should_in_every_frame(make):
         "note": [None] * 999 + ["x"],
     }
     pool = {"amount": [0.0, np.nan], "country": ["DE", "BT"], "first": [False, True], "fee": [np.nan, 0.0]}
-    calibrator = Calibrator().fit(make(reference))
+    calibrator = Weigher().fit(make(reference))
     usual, unusual = calibrator.weights(make({**pool, "note": [None, "x"]}))
     assert usual.tolist() == pytest.approx([0, 0, 0, 0, 0], abs=0.1)
     assert unusual[0] == pytest.approx(np.log(1001 / 11))  # 4.5
@@ -100,7 +100,7 @@ def test_flags_gaps_and_labels_weigh_what_they_should_in_every_frame(make):
 @pytest.mark.parametrize("map", ["ecdf", "reach", "ecdf-paper", "mad-z"])
 def test_a_value_that_was_never_there_weighs_most_whatever_the_map(map):
     table = np.column_stack([np.arange(50.0), np.full(50, 3.0), np.full(50, np.nan)])
-    weights = Calibrator(map).fit(table).weights([[25.0, 3.0, np.nan], [25.0, 4.0, 1.0], [25.0, np.nan, np.nan]])
+    weights = Weigher(map).fit(table).weights([[25.0, 3.0, np.nan], [25.0, 4.0, 1.0], [25.0, np.nan, np.nan]])
     assert weights[0, 1:].tolist() == [0, 0]
     assert weights[1, 1:].tolist() == pytest.approx([np.log(51)] * 2)
     assert weights[2, 1] == pytest.approx(np.log(51))
@@ -112,9 +112,9 @@ def test_the_median_still_fills_and_gaps_change_no_other_weight():
     pool = rng.normal(size=(20, 3))
     holes = pool.copy()
     holes[3, 1] = np.nan
-    filled = Calibrator(missing="median").fit(table)
+    filled = Weigher(missing="median").fit(table)
     assert filled.weights(holes)[3, 1] == filled.weights([[0, np.median(table[:, 1]), 0]])[0, 1]
-    weighed = Calibrator().fit(table)
+    weighed = Weigher().fit(table)
     np.testing.assert_array_equal(np.delete(weighed.weights(holes), 3, 0), np.delete(weighed.weights(pool), 3, 0))
     assert weighed.weights(holes)[3, 1] == pytest.approx(np.log(201))
     problem = weighed.problem(holes, k=2, m=2, marginals=paper_marginals)
@@ -123,8 +123,8 @@ def test_the_median_still_fills_and_gaps_change_no_other_weight():
 
 def test_a_reference_of_categories_alone_in_blocks():
     frame = pd.DataFrame({"x": ["a"] * 60 + ["b"] * 38 + ["c"] * 2, "y": [True, False] * 50})
-    whole = Calibrator().fit(frame)
-    streamed = Calibrator().fit_blocks([frame[:50], frame[50:]])
+    whole = Weigher().fit(frame)
+    streamed = Weigher().fit_blocks([frame[:50], frame[50:]])
     pool = pd.DataFrame({"x": ["a", "b", "c", "d"], "y": [True, False, None, True]})
     np.testing.assert_array_equal(streamed.weights(pool), whole.weights(pool))
     assert np.exp(-whole.weights(pool)[:, 0]) == pytest.approx([1, 41 / 101, 3 / 101, 1 / 101])
@@ -136,5 +136,5 @@ def test_free_text_is_refused_unless_it_is_said_to_be_a_category():
     with pytest.raises(
         InputError, match=r"'x' holds free text or ids: 60 different .*exclude=\['x'\]\).*types=\{'x': 'category'\}"
     ):
-        Calibrator().fit(pd.DataFrame({"x": notes}))
-    assert Calibrator().fit(pd.DataFrame({"x": pd.Categorical(notes)})).weights(pd.DataFrame({"x": ["new"]})) == 0
+        Weigher().fit(pd.DataFrame({"x": notes}))
+    assert Weigher().fit(pd.DataFrame({"x": pd.Categorical(notes)})).weights(pd.DataFrame({"x": ["new"]})) == 0

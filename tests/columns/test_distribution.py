@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from biselect.columns.distribution import SLOTS, RankSketch, exact_column, fit_scale
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
 ENTRIES = arrays(np.float64, st.integers(1, 40), elements=NUMBERS)
@@ -74,7 +74,7 @@ def test_a_sketch_is_exact_while_everything_fits():
 
 def test_residuals_use_median_and_scaled_mad_or_mean_and_deviation():
     X = np.arange(11.0)[:, None] ** 2
-    robust, plain = Calibrator().fit(X), Calibrator(center="mean").fit(X)
+    robust, plain = Weigher().fit(X), Weigher(center="mean").fit(X)
     median = 25.0
     mad = np.median(np.abs(X - median))
     np.testing.assert_allclose(robust.residuals(X), (X - median) / (1.4826 * mad))
@@ -86,7 +86,7 @@ def test_zero_mad_falls_back_to_the_deviation_and_constants_are_told():
     reference[0, 0] = 5.0
     reference[:, 2] = np.arange(20)
     frame = pd.DataFrame(reference, columns=["spike", "flat", "ramp"])
-    calibrator = Calibrator().fit(frame)
+    calibrator = Weigher().fit(frame)
     assert calibrator.facts.zero_mad == ("spike",)
     assert calibrator.facts.constant == ("flat",)
     assert calibrator.feature_names == ("spike", "flat", "ramp") and calibrator.varying == ("spike", "ramp")

@@ -1,6 +1,6 @@
 import pytest
 
-from biselect.columns.number_text import Style, file_style, style_of, way_of, written
+from biselect.columns.number_text import Style, file_style, pattern_of, style_of, written
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from biselect.columns.number_text import Style, file_style, style_of, way_of, wr
     ],
 )
 def test_marks_of_numbers(text, decimal, thousands, either):
-    for way in (written(text), way_of(text)):
+    for way in (written(text), pattern_of(text)):
         assert (way.decimal, way.thousands, way.either) == (decimal, thousands, either)
 
 

@@ -13,7 +13,7 @@ from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Kinds
 from biselect.testing.strategies import problems
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 def answer(problem, **changes):
@@ -103,7 +103,7 @@ def test_answers_come_in_the_library_of_the_pool(make):
     rng = np.random.default_rng(0)
     reference, pool = ({name: rng.normal(size=rows) for name in ["x", "adds", "z"]} for rows in (80, 9))
     pool["x"][4], pool["adds"][4] = 9.0, 9.0
-    calibrator = Calibrator().fit(make(reference))
+    calibrator = Weigher().fit(make(reference))
     for found in (
         bs.solve(calibrator.problem(make(pool), k=2, m=2)),
         bs.JointSelector(k=2, m=2).fit(make(reference), pool=make(pool)).selection_,

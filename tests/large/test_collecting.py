@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from biselect.large._heavy_kernel import top_sums
 from biselect.large.collecting import Heavy, QuickLook, View, view_of
-from biselect.large.gathering import Gathered
-from biselect.weights import Calibrator
-from biselect.weights.alignment import Shifts
+from biselect.large.gathering import KeptPool
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift
 
 
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])
@@ -33,9 +33,9 @@ def test_a_quick_look_never_takes_too_little(name, seed, shape, narrow, far):
     reference, pool = draw(300), draw(400)
     pool[:, 1] += far
     pool[::7, 0] = np.nan
-    calibrator = Calibrator(name).fit(reference)
+    calibrator = Weigher(name).fit(reference)
     factor = 1.0 if shape == "tied" else 1.7  # so that whole numbers stay on the steps
-    shifts = Shifts(columns=(1,), middles=np.array([far]), factors=np.array([factor]), targets=np.array([0.0]))
+    shifts = Shift(columns=(1,), middles=np.array([far]), factors=np.array([factor]), targets=np.array([0.0]))
     quick = QuickLook.of(calibrator, shifts)
     if quick is None:
         assert not {"reach", "ecdf"} & {name}
@@ -87,5 +87,5 @@ def test_what_other_rows_add_is_rounded_up():
     rows = SimpleNamespace(pool=SimpleNamespace(rows=9))
     for most in np.random.default_rng(0).exponential(size=50).tolist():
         kept = SimpleNamespace(positions=np.arange(3), asked=SimpleNamespace(most=lambda columns, m, most=most: most))
-        found = Gathered.most(SimpleNamespace(kept=kept, tables=rows), [0], 1)
+        found = KeptPool.most(SimpleNamespace(kept=kept, tables=rows), [0], 1)
         assert Fraction(np.nextafter(found, -np.inf)) < Fraction(most) <= Fraction(found)

@@ -33,7 +33,7 @@ from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
 from biselect.reviews.kinds import find_kinds, kinds_bytes
 from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
-from biselect.weights.evidence import CalibratedPool
+from biselect.weights.evidence import WeighedPool
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {
@@ -186,7 +186,7 @@ class Forger:
         pool = pool_of(rows, np.array(positions), weighing.roles, weighing.features, rows)
         weighed = moved_back(weighing.features.matrix(rows, np.array(positions)), weighing.shifts)
         per = weighing.question["rules"]["per"]
-        return CalibratedPool(pool=pool, calibrator=weighing.calibrator, per=per, weighed=weighed)
+        return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=per, weighed=weighed)
 
 
 def merged(told, ours):

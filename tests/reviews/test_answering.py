@@ -28,7 +28,7 @@ DIAGNOSTICS = {
     "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large.asking.table_findings"],
     "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
     "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large.asking.find_kinds"],
-    "what chance alone would give": [f"{HERE}.reviewing.chance_for"],
+    "what chance alone would give": [f"{HERE}.reviewing.null_for"],
     "the part of the page that can be moved": [f"{HERE}.answering.explore"],
     "how the chosen cells lie to the reference": [f"{HERE}.evidence.gather_evidence"],
     "the rows of each kind": [f"{HERE}.summary.describe_kinds"],

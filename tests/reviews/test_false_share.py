@@ -11,7 +11,7 @@ from biselect.reviews.false_share import (
     false_share,
     sum_of_weights,
 )
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 def isolation(reference):
@@ -23,7 +23,7 @@ def isolation(reference):
 
 def weights_of(name):
     def fit(reference):
-        calibrator = Calibrator(map=name).fit(reference)
+        calibrator = Weigher(map=name).fit(reference)
         return lambda rows: calibrator.weights(rows).sum(axis=1)
 
     return fit

@@ -10,9 +10,9 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.options import Kinds, RowRules, Search
 from biselect.pages.words import words_of
-from biselect.reviews.headline import Chance, _step, carries, chance_for, find
+from biselect.reviews.headline import Chance, _step, carries, find, null_for
 from biselect.tables.frames import as_matrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 QUICK = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0), solver="coordinate-ascent")}
 
@@ -35,7 +35,7 @@ def payments(frauds=11, *, rows=300, seed=0):
 
 def finding_of(problem, **more):
     selection = bs.solve(problem)
-    return find(selection, chance_for(problem, None, None, seed=0), **more)
+    return find(selection, null_for(problem, None, None, seed=0), **more)
 
 
 def test_a_step_is_found_and_said_in_the_table_s_own_words():
@@ -75,9 +75,9 @@ def test_noise_has_ordinary_extremes_alone(k):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         reference, pool = rng.normal(size=(1000, 6)), rng.normal(size=(100, 6))
-        calibrator = Calibrator().fit(reference)
+        calibrator = Weigher().fit(reference)
         problem = calibrator.problem(pool, k, 3, marginals="none")
-        chance = chance_for(problem, calibrator, as_matrix(reference), seed=seed)
+        chance = null_for(problem, calibrator, as_matrix(reference), seed=seed)
         found = find(bs.solve(problem, "coordinate-ascent"), chance)
         claimed += found["stand_out"] > 0
         if not found["stand_out"]:

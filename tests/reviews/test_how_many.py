@@ -10,7 +10,7 @@ from biselect.options import Kinds, RowRules, Search, Weighing
 from biselect.reviews import how_many as module
 from biselect.reviews.how_many import coverage, how_many
 from biselect.reviews.kinds import reference_draws
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 def compared(planted, asked=None, seed=0, rows=60, reference=300, columns=6, **rules):
@@ -18,7 +18,7 @@ def compared(planted, asked=None, seed=0, rows=60, reference=300, columns=6, **r
     rng = np.random.default_rng(seed)
     before, pool = rng.normal(size=(reference, columns)), rng.normal(size=(rows, columns))
     pool[:4, :planted] += 4
-    calibrator = Calibrator("ecdf").fit(before)
+    calibrator = Weigher("ecdf").fit(before)
     problem = calibrator.problem(pool, 4, columns if asked is None else asked, marginals="none")
     problem = replace(problem, **rules)
     return how_many(problem, calibrator, before, asked=asked, seed=seed), problem, calibrator, before
@@ -88,7 +88,7 @@ def test_no_more_than_twelve_columns_are_compared():
 
 
 def test_weights_of_nothing_are_no_excess():
-    calibrator = Calibrator("ecdf").fit(np.random.default_rng(0).normal(size=(50, 2)))
+    calibrator = Weigher("ecdf").fit(np.random.default_rng(0).normal(size=(50, 2)))
     problem = bs.SelectionProblem(coupling=np.zeros((5, 2)), k=2, m=1)
     told = how_many(problem, calibrator, np.random.default_rng(0).normal(size=(50, 2)), asked=None, seed=0)
     assert told["knee"] is None and [one["share"] for one in told["by_m"]] == [0.0, 0.0]

@@ -11,7 +11,7 @@ from biselect import Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
 from biselect.tables.frames import NamedMatrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 def planted(seed=0):
@@ -20,7 +20,7 @@ def planted(seed=0):
     reference, pool = rng.normal(size=(800, 9)), rng.normal(size=(300, 9))
     pool[:12, 0:3] -= 4
     pool[20:30, 4:7] += 3.5
-    calibrator = Calibrator().fit(reference)
+    calibrator = Weigher().fit(reference)
     return calibrator, reference, pool, calibrator.problem(pool, k=10, m=3, marginals="none")
 
 
@@ -111,7 +111,7 @@ def test_rules_on_rows_hold_in_every_kind():
 def test_a_planted_kind_stands_above_draws_from_the_reference_and_noise_does_not():
     _, reference, pool, problem = planted()
     table = NamedMatrix(values=reference, names=tuple(map(str, range(9))))
-    named = Calibrator().fit(table)
+    named = Weigher().fit(table)
     null = null_scores(named, table, problem, draws=19, seed=0)
     assert null.shape == (19,)
     assert (null == null_scores(named, table, problem, draws=19, seed=0)).all()
@@ -141,7 +141,7 @@ def test_rare_categories_and_gaps_are_sides_of_their_own():
     pool[:4, 0], pool[:4, 2] = np.nan, 2
     pool[4:8, 1] = 9
     table = NamedMatrix(values=pool, names=reference.names, labels=reference.labels)
-    calibrator = Calibrator().fit(reference)
+    calibrator = Weigher().fit(reference)
     found = sides_of(calibrator, table)
     assert set(found[:, 2]) == {SIDES.index("rare")} and (found[:4, 0] == SIDES.index("missing")).all()
     problem = calibrator.problem(table, k=4, m=2, marginals="none")

@@ -3,7 +3,7 @@ import pytest
 
 from biselect.reviews.warnings import filled_findings, table_findings
 from biselect.tables.frames import NamedMatrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.evidence import Evidence
 
 RNG = np.random.default_rng(0)
@@ -16,7 +16,7 @@ def found(before, now, k=1, m=1, **options):
         NamedMatrix(values=np.column_stack([side, values]), names=("a", "b", "q"))
         for side, values in zip(plain, (before, now), strict=True)
     )
-    calibrator = Calibrator(**options).fit(reference)
+    calibrator = Weigher(**options).fit(reference)
     return list(table_findings(calibrator, calibrator.problem(pool, k, m), reference, pool))
 
 

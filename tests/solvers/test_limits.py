@@ -18,7 +18,7 @@ from biselect.core.exact_sums import at_least
 from biselect.core.rules import Group, Rules
 from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
 from biselect.solvers.branch_and_bound import on_grid, search, search_on
-from biselect.solvers.forced import without_forced
+from biselect.solvers.forced import reduce_problem
 from biselect.solvers.incumbent import Incumbent
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import by_features, glance
@@ -71,7 +71,7 @@ def test_a_solver_that_never_looks_is_answered_for(monkeypatch, never, limit):
 @pytest.mark.parametrize("name", [name for name in solver_names() if name != "qaoa"])
 def test_no_solver_waits_for_what_it_loads_or_compiles(monkeypatch, never, name):
     """Folding the forced choices is what every solver begins with; kernels come later."""
-    monkeypatch.setattr(registry, "without_forced", lambda problem: stuck(never))
+    monkeypatch.setattr(registry, "reduce_problem", lambda problem: stuck(never))
     assert_honest(bs.solve(NOISE, name, time_limit=0.02))
 
 
@@ -132,7 +132,7 @@ def test_a_search_that_is_broken_off_and_goes_on_proves_the_same(problem, data):
     task, optimum = by_features(problem), brute_force(problem)
     slack = 1e-9 * (1 + abs(optimum))
     climb = bs.solve(problem, "coordinate-ascent", starts=1)
-    best = Incumbent(task, without_forced(problem), climb.features, climb.samples)
+    best = Incumbent(task, reduce_problem(problem), climb.features, climb.samples)
     root = on_grid(exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(branch_and_bound, "DIVE_CELLS", data.draw(st.sampled_from([0, 100, 10**9])))
@@ -162,7 +162,7 @@ def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
     """Exact arithmetic may have to compare thousands of them, so it looks at the byte between any two."""
     problem = bs.SelectionProblem(coupling=0.1 * np.random.default_rng(0).integers(0, 2, size=(30, 12)), k=6, m=4)
     task, byte, offers = by_features(problem), np.zeros(1, dtype=np.uint8), []
-    best = Incumbent(task, without_forced(problem), np.arange(4), np.arange(6))
+    best = Incumbent(task, reduce_problem(problem), np.arange(4), np.arange(6))
     root = on_grid(exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
     offer = Incumbent.offer
 

@@ -6,14 +6,14 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.tables.frames import as_matrix, library_of
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_frames_are_matched_by_name_and_keep_their_names(make):
     rng = np.random.default_rng(0)
     data = {"x": rng.normal(size=40), "count": rng.integers(0, 50, size=40), "flag": rng.random(40) > 0.5}
-    calibrator = Calibrator().fit(make(data))
+    calibrator = Weigher().fit(make(data))
     pool = {"flag": [True], "extra": [1.0], "count": [3], "x": [0.5]}
     weights = calibrator.weights(make(pool))
     np.testing.assert_array_equal(weights, calibrator.weights(np.array([[0.5, 3.0, 1.0]])))
@@ -33,7 +33,7 @@ def test_the_answer_comes_in_the_library_of_the_pool():
 
 def test_a_problem_takes_the_names_of_a_pandas_index():
     table = pd.DataFrame({"x": np.arange(30.0)})
-    calibrator = Calibrator().fit(table)
+    calibrator = Weigher().fit(table)
     assert calibrator.problem(table, k=1, m=1).sample_names is None
     table.index = [f"id{row}" for row in range(30)]
     assert calibrator.problem(table, k=1, m=1).sample_names[:2] == ("id0", "id1")
@@ -46,22 +46,22 @@ def test_missing_values_are_refused_or_filled_by_the_reference_median():
         InputError,
         match=r"pool has a missing value in column '0', row 0.*missing='weigh'.* .*missing='median'",
     ):
-        Calibrator(missing="error").fit(reference).weights(pool)
-    filled = Calibrator(missing="median").fit(reference)
+        Weigher(missing="error").fit(reference).weights(pool)
+    filled = Weigher(missing="median").fit(reference)
     np.testing.assert_array_equal(filled.weights(pool), filled.weights([[10.0, 3.0]]))
     reference[3, 1] = np.nan
-    assert Calibrator(missing="median").fit(reference).facts.filled == 1
+    assert Weigher(missing="median").fit(reference).facts.filled == 1
     with pytest.raises(InputError, match="reference has a missing value in column '1', row 3"):
-        Calibrator(missing="error").fit(reference)
+        Weigher(missing="error").fit(reference)
     with pytest.raises(InputError, match="an infinite value"):
         filled.weights([[np.inf, 1.0]])
 
 
 def test_default_frames_and_repeated_columns():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)))  # columns named 0, 1, 2
-    assert Calibrator().fit(frame).feature_names == ("0", "1", "2")
+    assert Weigher().fit(frame).feature_names == ("0", "1", "2")
     with pytest.raises(InputError, match="several columns of one name"):
-        Calibrator().fit(pd.concat([frame, frame], axis=1))
+        Weigher().fit(pd.concat([frame, frame], axis=1))
 
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -117,8 +117,8 @@ def as_arrow(unit):
 def test_durations_are_seconds_in_every_frame(make, unit):
     expected = np.array([[np.nan if wait is None else wait, row] for row, wait in enumerate(WAITS)])
     np.testing.assert_array_equal(as_matrix(make(unit)).values, expected)
-    weighed = Calibrator().fit(make(unit))
-    np.testing.assert_array_equal(weighed.weights(make(unit)), Calibrator().fit(expected).weights(expected))
+    weighed = Weigher().fit(make(unit))
+    np.testing.assert_array_equal(weighed.weights(make(unit)), Weigher().fit(expected).weights(expected))
 
 
 def test_a_duration_has_no_parts_of_a_date():

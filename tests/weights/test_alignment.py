@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from biselect.errors import InputError
 from biselect.tables.frames import NamedMatrix
-from biselect.weights.alignment import Shifts, move_back, moved_columns
+from biselect.weights.alignment import Shift, move_back, moved_columns
 
 
 def tables(seed=0, rows=2000):
@@ -21,7 +21,7 @@ def test_a_shift_and_a_stretch_are_noticed_and_undone():
     [moved] = moved_columns(reference, pool)
     assert moved.position == 1
     assert moved.shift == pytest.approx(1 / 1.35, abs=0.1) and moved.stretch == pytest.approx(2, abs=0.2)
-    back = Shifts.of(reference, pool, [moved]).applied(pool)
+    back = Shift.of(reference, pool, [moved]).applied(pool)
     quartiles = [np.quantile(table[:, 1], [0.25, 0.5, 0.75]) for table in (reference, back)]
     assert quartiles[1][1] == pytest.approx(quartiles[0][1])
     assert quartiles[1][2] - quartiles[1][0] == pytest.approx(quartiles[0][2] - quartiles[0][0])

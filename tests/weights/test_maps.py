@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Weighing
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights import maps as maps_module
 from biselect.weights.maps import EcdfMap, Steps, apply_steps, stored_name
 
@@ -21,7 +21,7 @@ EVERY_MAP = pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad
 def fitted(name, reference, **settings_):
     """A calibrator on one column that varies."""
     reference = np.append(reference, [np.abs(reference).max() + 1] * 6)[:, None]
-    return Calibrator(map=name, **settings_).fit(reference)
+    return Weigher(map=name, **settings_).fit(reference)
 
 
 @EVERY_MAP
@@ -48,16 +48,16 @@ def test_weights_do_not_change_under_increasing_affine_maps_nor_with_the_center(
     rng = np.random.default_rng(seed)
     reference, pool = rng.standard_t(3, size=(60, 2)), 2 * rng.standard_t(3, size=(9, 2))
     scale, shift = rng.uniform(0.5, 4, size=2), rng.normal(size=2)
-    before = Calibrator(map=name).fit(reference).weights(pool)
+    before = Weigher(map=name).fit(reference).weights(pool)
     for center in ("median", "mean"):
-        moved = Calibrator(map=name, center=center).fit(reference * scale + shift)
+        moved = Weigher(map=name, center=center).fit(reference * scale + shift)
         np.testing.assert_allclose(moved.weights(pool * scale + shift), before, rtol=1e-4, atol=1e-4)
 
 
 def test_rank_maps_ignore_any_increasing_map_of_a_feature():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(60, 2)), rng.normal(size=(9, 2))
-    straight, bent = Calibrator().fit(reference), Calibrator().fit(np.exp(reference))
+    straight, bent = Weigher().fit(reference), Weigher().fit(np.exp(reference))
     np.testing.assert_array_equal(straight.weights(pool), bent.weights(np.exp(pool)))
 
 
@@ -81,7 +81,7 @@ def ecdf_weight_in_words(reference, x, cap):
 
 def test_without_ties_the_weight_is_the_papers_to_the_letter():
     reference = np.random.default_rng(0).normal(size=(40, 1))
-    calibrator = Calibrator("ecdf").fit(reference)
+    calibrator = Weigher("ecdf").fit(reference)
     pool = np.concatenate([reference, np.linspace(-4, 4, 50)[:, None]])
     for x, weight in zip(pool[:, 0], calibrator.weights(pool)[:, 0], strict=True):
         cdf = np.clip((np.sum(reference <= x) + 0.5) / 41, 1 / 41, 40 / 41)
@@ -92,7 +92,7 @@ def test_without_ties_the_weight_is_the_papers_to_the_letter():
 def test_ecdf_weights_are_as_defined_row_by_row(reference, data):
     reference = varying(reference)
     pool = data.draw(arrays(np.float64, (4, reference.shape[1]), elements=FLOATS))
-    calibrator = Calibrator(cap=1.5).fit(reference)
+    calibrator = Weigher(cap=1.5).fit(reference)
     weights = calibrator.weights(pool)
     # ranks are taken on residuals; where two raw values share a residual, so do their ranks
     Z, ref = calibrator.residuals(pool), calibrator.scale.residuals(reference)
@@ -135,7 +135,7 @@ def test_large_pools_go_through_the_kernel_with_the_same_answer(monkeypatch):
 @given(REFERENCES, st.data())
 def test_reach_is_ecdf_inside_the_reference_and_tells_apart_what_lies_beyond(reference, data):
     reference = varying(reference)
-    reach, ecdf = (Calibrator(name, cap=1e9).fit(reference) for name in ("reach", "ecdf"))
+    reach, ecdf = (Weigher(name, cap=1e9).fit(reference) for name in ("reach", "ecdf"))
     np.testing.assert_array_equal(reach.weights(reference), ecdf.weights(reference))
     low, high = reference.min(axis=0), reference.max(axis=0)
     further = data.draw(st.floats(1.0, 1e6))
@@ -146,14 +146,14 @@ def test_reach_is_ecdf_inside_the_reference_and_tells_apart_what_lies_beyond(ref
 
 def test_reach_in_words():
     reference = np.arange(101.0)[:, None]
-    weights = Calibrator("reach", cap=1e9).fit(reference).weights([[100.0], [105.0], [-10.0]])[:, 0]
+    weights = Weigher("reach", cap=1e9).fit(reference).weights([[100.0], [105.0], [-10.0]])[:, 0]
     last = np.log(102 / 2)  # the rank alone; the outer five per cent are five long
     np.testing.assert_allclose(weights, [last, last + np.log(1 + 5 / 5), last + np.log(1 + 10 / 5)])
 
 
 def test_integer_and_boolean_references_weigh_ties_as_documented():
     flags = np.array([False] * 30 + [True] * 10)[:, None]
-    ecdf = Calibrator().fit(flags).weights(flags)
+    ecdf = Weigher().fit(flags).weights(flags)
     # a tie counts in both tails, so the common value is free of weight and the rare one weighs as rare as it is
     assert ecdf[0, 0] == 0 and ecdf[-1, 0] == pytest.approx(-np.log(2 * 9.5 / 41))
 
@@ -161,7 +161,7 @@ def test_integer_and_boolean_references_weigh_ties_as_documented():
 def test_mad_z_is_the_distance_in_units_of_spread():
     column = np.r_[np.arange(-5.0, 6.0), 40.0]
     spread = 1.4826 * np.median(np.abs(column - np.median(column)))
-    weight = Calibrator("mad-z").fit(column[:, None]).weights([[7.0]])[0, 0]
+    weight = Weigher("mad-z").fit(column[:, None]).weights([[7.0]])[0, 0]
     np.testing.assert_allclose(weight, (7 - np.median(column)) / spread, rtol=1e-4)
 
 
@@ -192,7 +192,7 @@ class Plain:
 @pytest.mark.parametrize("own", [Doubled, Doubled(), Plain()])
 def test_a_map_may_be_an_object_or_a_class(own):
     reference = np.random.default_rng(0).normal(size=(50, 2))
-    calibrator = Calibrator(own).fit(reference)
+    calibrator = Weigher(own).fit(reference)
     assert calibrator.cap == own.cap and calibrator.facts.map == type(own()).__name__ if isinstance(own, type) else True
     assert calibrator.weights(np.full((1, 2), 1e9)).max() == own.cap
     assert not hasattr(own, "steps") and not hasattr(own, "spread"), "a copy is fit, never the object itself"
@@ -210,8 +210,8 @@ def test_a_map_may_be_an_object_or_a_class(own):
 
 def test_what_is_no_map_is_refused_and_names_are_listed():
     with pytest.raises(InputError, match="there is no map 'magic'; choose one of: reach, ecdf, ecdf-paper, mad-z"):
-        Calibrator("magic")
+        Weigher("magic")
     with pytest.raises(InputError, match="or an object with the members of"):
-        Calibrator(3)
+        Weigher(3)
     with pytest.raises(InputError, match=r"Doubled has none: register it.*MAPS.register\('my-map', Doubled\)"):
         stored_name(Doubled())

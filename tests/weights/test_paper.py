@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals, paper_problem
 
 RNG = np.random.default_rng(0)
@@ -9,8 +9,8 @@ RNG = np.random.default_rng(0)
 
 def test_the_papers_rank_on_ties():
     flags = np.repeat([0.0, 1.0], 20)[:, None]
-    assert Calibrator("ecdf-paper").fit(flags).weights([[1.0]])[0, 0] == pytest.approx(np.log(41 / 2))
-    assert Calibrator("ecdf").fit(flags).weights([[1.0]])[0, 0] < 0.06
+    assert Weigher("ecdf-paper").fit(flags).weights([[1.0]])[0, 0] == pytest.approx(np.log(41 / 2))
+    assert Weigher("ecdf").fit(flags).weights([[1.0]])[0, 0] < 0.06
 
 
 def test_the_papers_marginals():

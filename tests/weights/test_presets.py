@@ -4,7 +4,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Weighing
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import PRESETS, paper_problem
 
 RNG = np.random.default_rng(0)
@@ -27,7 +27,7 @@ def test_what_is_given_goes_before_the_preset():
 
 
 def test_defaults_are_those_of_the_calibrator():
-    made = Calibrator().fit(REFERENCE).problem(POOL, k=3, m=2)
+    made = Weigher().fit(REFERENCE).problem(POOL, k=3, m=2)
     found = bs.review(
         POOL,
         REFERENCE,
@@ -39,7 +39,7 @@ def test_defaults_are_those_of_the_calibrator():
     ).selection.problem
     np.testing.assert_array_equal(found.coupling, made.coupling)
     np.testing.assert_allclose(found.sample_scores, made.sample_scores)
-    assert Calibrator().map == PRESETS["default"]["map"]
+    assert Weigher().map == PRESETS["default"]["map"]
 
 
 def test_an_unknown_preset_is_refused():

@@ -6,19 +6,19 @@ from pyarrow import parquet
 
 from biselect.errors import InputError
 from biselect.tables.readers.columnar import parquet_blocks
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 def test_a_reference_of_one_row_is_refused_like_any_too_short_one():
     with pytest.raises(InputError, match="has 1 rows"):
-        Calibrator().fit([[1.0, 2.0]])
+        Weigher().fit([[1.0, 2.0]])
 
 
 @pytest.mark.parametrize("known", [100, 101])
 def test_filled_entries_are_ties_however_many_values_are_known(known):
     reference = np.full((1000, 2), np.nan)
     reference[:known] = np.random.default_rng(0).normal(size=(known, 2))
-    calibrator = Calibrator(missing="median").fit(reference)
+    calibrator = Weigher(missing="median").fit(reference)
     assert calibrator.weights([[np.nan, np.nan]]).tolist() == [[0.0, 0.0]]
     assert calibrator.facts.tied["0"] >= 0.89
 
@@ -34,46 +34,46 @@ def blocks(table, rows):
 
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])
 def test_a_stream_that_fits_gives_the_weights_of_the_table(name):
-    whole = Calibrator(map=name).fit(TABLE)
-    streamed = Calibrator(map=name).fit_blocks(blocks(TABLE, 700))
+    whole = Weigher(map=name).fit(TABLE)
+    streamed = Weigher(map=name).fit_blocks(blocks(TABLE, 700))
     assert streamed.facts == whole.facts and streamed.facts.rank_error == 0
     np.testing.assert_array_equal(streamed.weights(POOL), whole.weights(POOL))
 
 
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])
 def test_a_sketched_stream_comes_close_and_says_how_close(name):
-    whole = Calibrator(map=name).fit(TABLE)
-    streamed = Calibrator(map=name).fit_blocks(blocks(TABLE, 700), memory=40_000)
+    whole = Weigher(map=name).fit(TABLE)
+    streamed = Weigher(map=name).fit_blocks(blocks(TABLE, 700), memory=40_000)
     assert 0 < streamed.facts.rank_error < 0.1
     assert np.abs(streamed.weights(POOL) - whole.weights(POOL)).mean() < 0.2
 
 
 def test_sketched_ecdf_weights_are_within_what_the_rank_error_allows():
-    streamed = Calibrator().fit_blocks(blocks(TABLE, 700), memory=40_000)
+    streamed = Weigher().fit_blocks(blocks(TABLE, 700), memory=40_000)
     error = streamed.facts.rank_error * 9000 / 9001
-    exact = np.exp(-Calibrator(cap=50).fit(TABLE).weights(POOL))
+    exact = np.exp(-Weigher(cap=50).fit(TABLE).weights(POOL))
     assert (np.abs(np.exp(-streamed.weights(POOL)) - exact) <= 2 * error + 1e-12).all()
 
 
 def test_missing_entries_are_filled_by_the_median_in_a_stream_too():
     table = TABLE.astype(float).copy()
     table.iloc[::7, 0] = np.nan
-    whole = Calibrator(missing="median").fit(table)
-    streamed = Calibrator(missing="median").fit_blocks(blocks(table, 700))
+    whole = Weigher(missing="median").fit(table)
+    streamed = Weigher(missing="median").fit_blocks(blocks(table, 700))
     assert streamed.facts.filled == whole.facts.filled == 1286
     np.testing.assert_array_equal(streamed.weights(POOL), whole.weights(POOL))
     filled = table.fillna({"x": table["x"].median()})
-    np.testing.assert_allclose(whole.weights(POOL), Calibrator().fit(filled).weights(POOL))
+    np.testing.assert_allclose(whole.weights(POOL), Weigher().fit(filled).weights(POOL))
     with pytest.raises(InputError, match="missing value in column 'x', row 700"):
-        Calibrator(missing="error").fit_blocks(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350))
+        Weigher(missing="error").fit_blocks(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350))
 
 
 def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):
     path = tmp_path / "reference.parquet"
     parquet.write_table(pa.Table.from_pandas(TABLE), path)
-    streamed = Calibrator().fit_blocks(parquet_blocks(path, columns=["y"]))
+    streamed = Weigher().fit_blocks(parquet_blocks(path, columns=["y"]))
     assert streamed.feature_names == ("y",)
-    np.testing.assert_array_equal(streamed.weights(POOL), Calibrator().fit(TABLE[["y"]]).weights(POOL[["y"]]))
+    np.testing.assert_array_equal(streamed.weights(POOL), Weigher().fit(TABLE[["y"]]).weights(POOL[["y"]]))
     with pytest.raises(InputError, match="has no column 'z'; it has: x, y"):
         list(parquet_blocks(path, columns=["z"]))
     with pytest.raises(InputError, match="no such file"):
@@ -85,6 +85,6 @@ def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):
 
 def test_streams_that_cannot_be_fit_are_refused():
     with pytest.raises(InputError, match="no blocks"):
-        Calibrator().fit_blocks([])
+        Weigher().fit_blocks([])
     with pytest.raises(InputError, match="lacks columns of the reference: 'y'"):
-        Calibrator().fit_blocks([TABLE, TABLE[["x"]]])
+        Weigher().fit_blocks([TABLE, TABLE[["x"]]])

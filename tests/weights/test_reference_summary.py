@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from biselect.columns.distribution import SLOTS, exact_column
 from biselect.errors import InputError
-from biselect.weights import Calibrator, ReferenceSummary
+from biselect.weights import ReferenceSummary, Weigher
 from biselect.weights.maps import EcdfMap
 from biselect.weights.reference_summary import MOST_CATEGORIES
 
@@ -122,10 +122,10 @@ def test_a_calibrator_learns_the_same_from_a_summary_as_from_rows():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(4000, 3)), 2 * rng.normal(size=(50, 3))
     for name in ("ecdf", "reach", "mad-z", "ecdf-paper"):
-        from_rows = Calibrator(map=name).fit(reference).weights(pool)
-        exact = Calibrator(map=name).fit_summary(ReferenceSummary(entries=None).add(reference))
+        from_rows = Weigher(map=name).fit(reference).weights(pool)
+        exact = Weigher(map=name).fit_summary(ReferenceSummary(entries=None).add(reference))
         np.testing.assert_array_equal(exact.weights(pool), from_rows)
-    rough = Calibrator().fit_summary(ReferenceSummary(entries=ROUGH).add(reference))
+    rough = Weigher().fit_summary(ReferenceSummary(entries=ROUGH).add(reference))
     assert 0 < rough.facts.rank_error < 0.05
     below, above = rough.reference_counts(rough.residuals(pool))
     for j in range(3):
@@ -137,9 +137,9 @@ def test_missing_cells_are_filled_only_where_asked():
     table = frame(500, 0, 6)[["x", "flag"]]
     summary = ReferenceSummary().add(table)
     with pytest.raises(InputError, match="missing values in column 'x'; weigh them"):
-        Calibrator(missing="error").fit_summary(summary)
-    from_rows = Calibrator(missing="median").fit(table)
-    from_summary = Calibrator(missing="median").fit_summary(summary)
+        Weigher(missing="error").fit_summary(summary)
+    from_rows = Weigher(missing="median").fit(table)
+    from_summary = Weigher(missing="median").fit_summary(summary)
     np.testing.assert_allclose(from_summary.weights(table), from_rows.weights(table))
     assert from_summary.facts.filled == from_rows.facts.filled == table["x"].isna().sum()
 
@@ -151,18 +151,18 @@ def test_maps_that_need_rows_say_so():
         needs_rows = True
 
     with pytest.raises(InputError, match="map 'Rowwise' needs all rows of the reference at once"):
-        Calibrator(Rowwise).fit_summary(summary)
+        Weigher(Rowwise).fit_summary(summary)
     with pytest.raises(InputError, match="has 5 rows"):
-        Calibrator().fit_summary(ReferenceSummary().add(np.ones((5, 1))))
+        Weigher().fit_summary(ReferenceSummary().add(np.ones((5, 1))))
     with pytest.raises(InputError, match="isolation needs rows of the reference"):
-        Calibrator().fit_summary(summary).problem(np.zeros((3, 2)), k=1, m=1)
+        Weigher().fit_summary(summary).problem(np.zeros((3, 2)), k=1, m=1)
 
 
 def test_categories_weigh_from_a_summary_as_from_rows():
     table = pd.DataFrame({"x": np.arange(40.0), "colour": ["red"] * 30 + ["blue"] * 8 + [None] * 2})
     pool = pd.DataFrame({"x": [99.0, np.nan, 3.0], "colour": ["green", "blue", None]})
-    from_summary = Calibrator().fit_summary(ReferenceSummary().add(table))
-    np.testing.assert_array_equal(from_summary.weights(pool), Calibrator().fit(table).weights(pool))
+    from_summary = Weigher().fit_summary(ReferenceSummary().add(table))
+    np.testing.assert_array_equal(from_summary.weights(pool), Weigher().fit(table).weights(pool))
 
 
 def test_blocks_that_do_not_belong_together_are_refused():

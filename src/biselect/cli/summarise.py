@@ -25,7 +25,7 @@ def summarise(
 ) -> None:
     """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
 
-    `monitor --older` takes the file, and so does `Calibrator.fit_summary` in Python. Summaries of several months are
+    `monitor --older` takes the file, and so does `Weigher.fit_summary` in Python. Summaries of several months are
     merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
     from biselect.large.engines import bytes_of, engine_for

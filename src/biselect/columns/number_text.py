@@ -63,7 +63,7 @@ class Written:
         return self.either in ("", style.decimal, style.thousands)
 
 
-def way_of(text: str) -> Written | None:
+def pattern_of(text: str) -> Written | None:
     """The same as `written`, which is asked once for each shape: texts in which only digits differ."""
     shape = text.translate(_NINES)
     return written("0" + shape[1:] if text[:1] == "0" and text[1:2] in (",", ".") else shape)

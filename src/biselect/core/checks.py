@@ -147,7 +147,7 @@ def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.in
     return result.astype(np.int64)
 
 
-def many_positions(what: str, chosen: ArrayLike, available: int) -> NDArray[np.int64]:
+def check_position_rows(what: str, chosen: ArrayLike, available: int) -> NDArray[np.int64]:
     """Positions within 0..available-1, in an array of any shape; whether they repeat is not looked at."""
     result = np.asarray(chosen)
     if result.size and not np.issubdtype(result.dtype, np.integer):

@@ -236,8 +236,8 @@ class SelectionProblem:
 
     def energies(self, samples: ArrayLike, features: ArrayLike) -> NDArray[np.float64]:
         """Energies of many choices at once: index arrays (..., k) and (..., m) with equal leading shape."""
-        rows = checks.many_positions("samples", samples, self.n_samples)
-        columns = checks.many_positions("features", features, self.n_features)
+        rows = checks.check_position_rows("samples", samples, self.n_samples)
+        columns = checks.check_position_rows("features", features, self.n_features)
         pairs = self.coupling[rows[..., :, None], columns[..., None, :]].sum(axis=(-2, -1), dtype=np.float64)
         marginals = self.sample_scores[rows].sum(axis=-1) + self.feature_scores[columns].sum(axis=-1)
         return -(marginals + self.coupling_weight * pairs)

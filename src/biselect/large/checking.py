@@ -24,7 +24,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.large.blocks import joined, merged_blocks, packed, unpacked
 from biselect.large.collecting import moved_back
 from biselect.large.engines import bytes_of, engine_for
-from biselect.large.gathering import looked_up_from, pool_of
+from biselect.large.gathering import neighbour_cutoff, pool_of
 from biselect.large.opening import PLANNED_MARGINALS, open_parts
 from biselect.large.parts import Part
 from biselect.large.passes import Arrays
@@ -38,8 +38,8 @@ from biselect.tables.inputs import with_roles
 from biselect.tables.named_columns import require_columns
 from biselect.tables.readers.delimited import PLAIN
 from biselect.tables.row_rules import apply_rules
-from biselect.weights.evidence import CalibratedPool
-from biselect.weights.weigher import WholePool
+from biselect.weights.evidence import WeighedPool
+from biselect.weights.weigher import PoolFacts
 
 ROUNDED = 1e-9  # by which numbers of another machine may differ
 BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
@@ -117,7 +117,7 @@ def weigh_again(
     id_column: str | None = None,
     compute: Compute = Compute(),
     progress: Steps | bool | None = None,
-) -> tuple[CalibratedPool, str]:
+) -> tuple[WeighedPool, str]:
     """The kept rows as the table has them, if all of it is as the problem says; and in words, what was looked at.
 
     Args:
@@ -164,21 +164,21 @@ def weigh_again(
     question, rules = weighing.question, RowRules(**weighing.question["rules"])
     refuse_other(FILE, True, question["marginals"] in PLANNED_MARGINALS, at="marginals of a large table")
     apart = question["marginals"] == "isolation"
-    heavy = looked_up_from(found["totals"], asked.share, kept.n_features) if apart else np.inf
+    heavy = neighbour_cutoff(found["totals"], asked.share, kept.n_features) if apart else np.inf
     total, position = max(found["heaviest"].tolist(), default=(-np.inf, 0))
     if total >= heavy:
         raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
     if screened is not None:
         refuse_other("proof.json", heavy if apart else None, screened["heavy"], at="heavy")
     options = {name: question[name] for name in ("k", "m", "marginals")}
-    pooled = WholePool(rows=rows, heavy=heavy)
+    pooled = PoolFacts(rows=rows, heavy=heavy)
     again = weighing.calibrator.problem(weighed, **options, sample_names=pool.sample_names, whole=pooled)
     ruled = {"sample_rules": None, "feature_rules": None}  # unless there are any
     refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | kept.to_dict())
     words = f"all {rows:,} rows of the table checked"
     if part is not None:
         words = f"{looked_at:,} of {rows:,} rows of the table checked ({parts[0].name}), the others taken on trust"
-    return CalibratedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=weighed), words
+    return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=weighed), words
 
 
 def light(screen: check_proof.Screen, weights: list[float], score: float) -> check_proof.Screen:

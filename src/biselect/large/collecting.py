@@ -26,8 +26,8 @@ from biselect.large.parts import Part
 from biselect.large.passes import Arrays
 from biselect.large.time_cut import ORIGIN
 from biselect.tables.frames import NamedMatrix
-from biselect.weights import Calibrator
-from biselect.weights.alignment import Shifts
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift
 
 CHUNK = 1 << 14  # rows looked at at a time: what is known of them stays in cache
 LEVELS = (0.15, 0.3, 0.5, 0.75, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.7, 4.5, 6.0, 9.0)  # of weights, for the quick look
@@ -104,7 +104,7 @@ class QuickLook:
     rises: NDArray[np.float32]
 
     @classmethod
-    def of(cls, calibrator: Calibrator, shifts: Shifts | None) -> QuickLook | None:
+    def of(cls, calibrator: Weigher, shifts: Shift | None) -> QuickLook | None:
         """For a fitted calibrator, in the units of the table; None where its map cannot tell."""
         levels = [level for level in LEVELS if level < calibrator.cap]
         if not levels:
@@ -150,8 +150,8 @@ class Collecting:
     name: str
     features: FeatureColumns
     beside: tuple[str, ...]
-    calibrator: Calibrator
-    shifts: Shifts | None
+    calibrator: Weigher
+    shifts: Shift | None
     quick: QuickLook | None
     views: tuple[View, ...]
     heavy: float
@@ -249,7 +249,7 @@ class Collecting:
         )
 
 
-def moved_back(matrix: NamedMatrix, shifts: Shifts | None) -> NamedMatrix:
+def moved_back(matrix: NamedMatrix, shifts: Shift | None) -> NamedMatrix:
     """The rows as they are weighed."""
     return matrix if shifts is None else replace(matrix, values=shifts.applied(matrix.values))
 

@@ -22,8 +22,8 @@ from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.survey import (
     Survey,
     Surveyed,
-    rows_within,
-    same_in_both,
+    constant_in_both,
+    row_limit,
     sample_matrix,
     sample_share,
 )
@@ -35,10 +35,10 @@ from biselect.tables.frames import NamedMatrix
 from biselect.tables.inputs import unused_name
 from biselect.tables.named_columns import require_columns
 from biselect.tables.pools import Pool, Roles, from_two_tables
-from biselect.weights import Calibrator
-from biselect.weights.alignment import MovedColumn, Shifts, moved_numbers
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.reference import Windows
-from biselect.weights.weigher import WholePool
+from biselect.weights.weigher import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
 FEW_TIES = 0.25  # four times as many rows as were meant are not too many
@@ -136,7 +136,7 @@ class KeptRows:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Gathered:
+class KeptPool:
     """What the passes brought: everything that the answer is made from.
 
     Attributes:
@@ -153,20 +153,20 @@ class Gathered:
     """
 
     tables: Tables
-    calibrator: Calibrator
+    calibrator: Weigher
     windows: Windows
     reference: NamedMatrix
     sampled: NamedMatrix
     kept: KeptRows
-    moved: tuple[MovedColumn, ...]
+    moved: tuple[ShiftedColumn, ...]
     same: tuple[str, ...]
     surveys: tuple[Surveyed, Surveyed]
     positive: str
 
     @property
-    def whole(self) -> WholePool:
+    def whole(self) -> PoolFacts:
         """The table that the rows were kept from."""
-        return WholePool(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
+        return PoolFacts(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
 
     @property
     def positives(self) -> int | None:
@@ -191,7 +191,7 @@ class Gathered:
             return None
         return at_least(number_units(1.0) * number_units(self.kept.asked.most(columns, m)))
 
-    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
+    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> KeptPool:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
 
         Args:
@@ -200,7 +200,7 @@ class Gathered:
         W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
         more = []
         for columns, m, heavy in views:
-            least = view_of(columns, m, W, share, rows_within(MOST_KEPT, W.shape[1]))
+            least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
         closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
         table, positions = _collected(self.tables, closer)
@@ -211,7 +211,7 @@ class Gathered:
         return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
-def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str, ids: frozenset[str]) -> Gathered:
+def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, ids: frozenset[str]) -> KeptPool:
     """Make the passes.
 
     Args:
@@ -232,7 +232,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     reference = _survey(tables, tables.reference, replace(plain, where="the reference"), None)
     pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
     positive = _positive(tables.roles, pool)
-    same = same_in_both(reference, pool)
+    same = constant_in_both(reference, pool)
     kept = tuple(name for name in reference.names if name not in same)
     before = replace(plain, where="the reference", kept=kept)
     sample = sample_matrix(reference, before)
@@ -247,12 +247,12 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     raw = sample_matrix(pool, features)
     ends = reference.ends[:, [reference.names.index(name) for name in kept]]
     moved = moved_numbers(sample, raw, drift, ends)
-    shifts = Shifts.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
+    shifts = Shift.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
     every = tuple(range(len(kept)))
     m = min(m, len(every))
-    target = max(rows_within(KEPT_ROWS, len(every)), 4 * k)
+    target = max(row_limit(KEPT_ROWS, len(every)), 4 * k)
     collecting = Collecting(
         name="Collecting heavy rows of the pool",
         features=features,
@@ -261,12 +261,12 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
         views=(view_of(every, m, W, pool.share, target),),
-        heavy=looked_up_from(W.sum(axis=1), pool.share, len(every)),
+        heavy=neighbour_cutoff(W.sum(axis=1), pool.share, len(every)),
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=ids,
     )
-    return Gathered(
+    return KeptPool(
         tables=tables,
         calibrator=calibrator,
         windows=windows,
@@ -280,7 +280,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     )
 
 
-def looked_up_from(totals: NDArray[np.float64], share: float, columns: int) -> float:
+def neighbour_cutoff(totals: NDArray[np.float64], share: float, columns: int) -> float:
     """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none.
 
     Args:
@@ -288,7 +288,7 @@ def looked_up_from(totals: NDArray[np.float64], share: float, columns: int) -> f
         share: of the pool that was drawn.
         columns: how many features there are.
     """
-    heavy = Heavy.of(totals, share, rows_within(LOOKED_UP, columns))
+    heavy = Heavy.of(totals, share, row_limit(LOOKED_UP, columns))
     return heavy.above if heavy.share > FEW_TIES else float(np.nextafter(heavy.above, np.inf))
 
 

@@ -24,13 +24,13 @@ from biselect.large.time_cut import cut_in_time
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
 from biselect.tables.frames import row_labels
-from biselect.tables.inputs import check_given, codes_in, paths_of, resolved, with_index, with_roles
+from biselect.tables.inputs import check_combination, code_columns, paths_of, resolved, with_index, with_roles
 from biselect.tables.named_columns import require_columns
 from biselect.tables.pools import Roles
 from biselect.tables.readers import CsvForm
 from biselect.tables.readers.sources import Source
 from biselect.tables.table import as_table
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
 
@@ -42,9 +42,7 @@ STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that t
 PLANNED_MARGINALS = ("isolation", "none")
 
 
-def needs_all_rows(
-    calibrator: Calibrator, form: Form, m: int | str, columns: Columns, weighing: Weighing
-) -> str | None:
+def needs_all_rows(calibrator: Weigher, form: Form, m: int | str, columns: Columns, weighing: Weighing) -> str | None:
     """The first option of a review for which all rows must be at hand; None where a few passes over them will do."""
     reasons = {
         spell(m="auto"): m == "auto",
@@ -83,7 +81,7 @@ def large_tables(
         seed: fixes samples and draws.
         compute: where passes are run.
     """
-    check_given(pool, reference, roles, split, form)
+    check_combination(pool, reference, roles, split, form)
     given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
     if all(is_small(source, most) for source, most in given):
         yield None
@@ -103,7 +101,7 @@ def large_tables(
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
             return
-        codes = codes_in(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
+        codes = code_columns(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(

@@ -35,15 +35,15 @@ MOST_CELLS = 1 << 21  # of rows that are held at a time, of tables with many col
 MOST_VALUES = 1000  # of a label; more are no labels
 
 
-def rows_within(rows: int, columns: int) -> int:
+def row_limit(rows: int, columns: int) -> int:
     """So many rows, or fewer of a wide table."""
     return min(rows, max(1000, MOST_CELLS // columns))
 
 
 def sample_share(rows: int, columns: int = 1) -> float:
     """The share of a table that is drawn."""
-    fewest = rows_within(SAMPLE, columns)
-    return min(1.0, min(rows_within(MOST_SAMPLE, max(1, columns // 32)), max(fewest, rows // ROWS_A_DRAW)) / rows)
+    fewest = row_limit(SAMPLE, columns)
+    return min(1.0, min(row_limit(MOST_SAMPLE, max(1, columns // 32)), max(fewest, rows // ROWS_A_DRAW)) / rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +238,7 @@ def sample_matrix(found: Surveyed, features: FeatureColumns) -> NamedMatrix:
     return features.matrix(found.sample, found.positions)
 
 
-def same_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
+def constant_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
     """Features that hold one and the same value in every row of both tables."""
     names = [name for name in reference.names if name in pool.names]
     found = tuple(name for name in names if len(reference.holds(name) | pool.holds(name)) == 1)

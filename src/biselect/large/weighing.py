@@ -16,8 +16,8 @@ from biselect.large.blocks import FeatureColumns
 from biselect.large.collecting import moved_back
 from biselect.tables.frames import NamedMatrix
 from biselect.tables.pools import Roles
-from biselect.weights import Calibrator
-from biselect.weights.alignment import Shifts
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift
 from biselect.weights.reference import Windows, stored_windows, windows_from_store
 
 FORMAT = "biselect-calibration-3"
@@ -39,9 +39,9 @@ class Weighing:
     """
 
     features: FeatureColumns
-    calibrator: Calibrator
+    calibrator: Weigher
     windows: Windows
-    shifts: Shifts | None
+    shifts: Shift | None
     roles: Roles
     question: Mapping[str, Any]
 
@@ -87,13 +87,13 @@ class Weighing:
                 windows = replace(windows, sample=(sample,))
             shifts = None
             if header["shifted"] is not None:
-                shifts = Shifts(
+                shifts = Shift(
                     columns=tuple(map(int, header["shifted"])),
                     **{name: arrays[name].astype(float) for name in ("middles", "factors", "targets")},
                 )
             return cls(
                 features=FeatureColumns(missing=str(asked["missing"]), **lists),
-                calibrator=Calibrator(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
+                calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
                 windows=windows,
                 shifts=shifts,
                 roles=Roles(**header["roles"]),

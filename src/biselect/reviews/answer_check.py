@@ -29,7 +29,7 @@ from biselect.reviews.view import WholeTable, summarise
 from biselect.solvers import check_proof
 from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
 from biselect.tables.row_rules import rules_in_words
-from biselect.weights.evidence import CalibratedPool
+from biselect.weights.evidence import WeighedPool
 
 OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "values"})  # what only the table can tell
 OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference
@@ -146,7 +146,7 @@ def _checked_kinds(
 
 
 def _expected(
-    answer: Selection, kept: SelectionProblem, rows: int, kinds: KindList | None, told: Any, pool: CalibratedPool | None
+    answer: Selection, kept: SelectionProblem, rows: int, kinds: KindList | None, told: Any, pool: WeighedPool | None
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it."""
     options: dict[str, Any] = {"title": told["title"], "reproduce": told["reproduce"], "table": pool, "kinds": kinds}
@@ -171,7 +171,7 @@ def _expected(
     return expected
 
 
-def _view(shown: Selection, told: Mapping[str, Any], pool: CalibratedPool | None) -> dict[str, Any]:
+def _view(shown: Selection, told: Mapping[str, Any], pool: WeighedPool | None) -> dict[str, Any]:
     """What the page's own numbers must be: all cells, and the answer among the budgets."""
     problem = shown.problem
     place = {problem.sample_name(i): i for i in range(problem.n_samples)}

@@ -20,7 +20,7 @@ from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
-from biselect.weights.evidence import CalibratedPool
+from biselect.weights.evidence import WeighedPool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,7 +48,7 @@ class Question:
     title: str
     reproduce: dict[str, Any]
     find_chance: Callable[[], Chance | None]
-    table: CalibratedPool | None = None
+    table: WeighedPool | None = None
     found: Sequence[Finding] = ()
     find_kinds: Callable[[], KindList] | None = None
     guarantee: FalseShare | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection
-from biselect.weights.evidence import MISSING, CalibratedPool, Evidence, histograms
+from biselect.weights.evidence import MISSING, Evidence, WeighedPool, histograms
 
 WIDTH, END = 200, 24  # of the picture, and of each of its ends, which hold the outermost values by rank
 TICKS = (("standing", True), ("rest", False))  # which rows each kind of tick is for
@@ -17,7 +17,7 @@ MOST_UNSEEN = 4  # categories of chosen rows that are not among the most common 
 
 def column_pictures(
     selection: Selection,
-    table: CalibratedPool,
+    table: WeighedPool,
     evidence: Sequence[Sequence[Evidence]],
     carrying: NDArray[np.bool_],
     standing: Collection[int],

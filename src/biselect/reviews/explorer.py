@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
-from biselect.weights.evidence import CalibratedPool, histograms
+from biselect.weights.evidence import WeighedPool, histograms
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
 LETTERS = {"high": "h", "low": "l", "rare": "r", "missing": "m", "middle": "-"}  # of the sides of cells
@@ -48,7 +48,7 @@ def shared_block(selection: Selection, nearby: Sequence[Selection]) -> Block:
     return Block(samples=np.concatenate([chosen, others])[:most], features=features)
 
 
-def explore(selection: Selection, nearby: Sequence[Selection], table: CalibratedPool | None = None) -> dict[str, Any]:
+def explore(selection: Selection, nearby: Sequence[Selection], table: WeighedPool | None = None) -> dict[str, Any]:
     """Budgets, rows, columns and cells of the interactive page.
 
     Args:

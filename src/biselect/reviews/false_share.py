@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 from biselect.tables.frames import rows_of
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.maps import GaussianMap
 
 LEVEL = 0.1
@@ -51,7 +51,7 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = LEVEL) -> NDArray[np.
 
 def sum_of_weights(reference: Any) -> Scores:
     """All gaussian weights of a row added up: a score that no look at the pool went into."""
-    calibrator = Calibrator(GaussianMap, cap=1e6).fit(reference)
+    calibrator = Weigher(GaussianMap, cap=1e6).fit(reference)
     return lambda rows: calibrator.weights(rows).sum(axis=1)
 
 
@@ -76,7 +76,7 @@ def false_share(
     picked by looking. The scorer must not look at the pool as a whole.
 
     Args:
-        reference: a table that `Calibrator.fit` takes.
+        reference: a table that `Weigher.fit` takes.
         pool: the same columns.
         level: expected share of ordinary rows among those that hold.
         scorer: fits on a table and gives a function that scores the rows of another, higher for more unusual.

@@ -18,7 +18,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
 from biselect.tables.frames import NamedMatrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 DRAWS = 19  # so that what exceeds them all has a chance of one in twenty
 FALSE_SHARE = 0.05  # of chance rows among those that are said to stand out
@@ -56,8 +56,8 @@ class Chance:
         )
 
 
-def chance_for(
-    problem: SelectionProblem, calibrator: Calibrator | None, reference: NamedMatrix | None, *, seed: int
+def null_for(
+    problem: SelectionProblem, calibrator: Weigher | None, reference: NamedMatrix | None, *, seed: int
 ) -> Chance | None:
     """What chance gives for a problem's size, budgets and columns; None for a pool of more than MOST_CELLS."""
     if problem.coupling.size > MOST_CELLS:
@@ -117,7 +117,7 @@ def find(
 
     Args:
         selection: the answer.
-        chance: from `chance_for`; None where it was not compared.
+        chance: from `null_for`; None where it was not compared.
         sides: of each chosen cell, the side of the reference it lies on; None without a reference.
         kinds: from `describe_kinds`.
     """

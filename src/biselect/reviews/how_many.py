@@ -11,7 +11,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
 from biselect.tables.frames import NamedMatrix
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 MOST = 12  # columns compared; a person reads no more beside each other
 DRAWS = 5  # from the reference, for every number
@@ -23,7 +23,7 @@ CHEAP_CELLS = 1_000_000  # of a pool, beyond which nothing is compared unless au
 
 
 def how_many(
-    problem: SelectionProblem, calibrator: Calibrator, reference: NamedMatrix, *, asked: int | None, seed: int
+    problem: SelectionProblem, calibrator: Weigher, reference: NamedMatrix, *, asked: int | None, seed: int
 ) -> dict[str, Any]:
     """The number of columns, why, and what each number shows, as plain data.
 

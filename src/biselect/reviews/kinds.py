@@ -18,7 +18,7 @@ from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.representatives import of_kept_rows
 from biselect.tables.frames import NamedMatrix, rows_of
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several
@@ -129,7 +129,7 @@ class KindList(Sequence[Kind]):
         return np.array([[len(one & other) for other in sets] for one in sets], dtype=np.int64)
 
 
-def sides_of(calibrator: Calibrator, pool: Any) -> NDArray[np.int8]:
+def sides_of(calibrator: Weigher, pool: Any) -> NDArray[np.int8]:
     """For each cell the position in SIDES: low below the middle of the reference."""
     values, absent = calibrator.read(pool)
     low = values < calibrator.reference_quantiles([0.5])[0]
@@ -251,7 +251,7 @@ def kinds_bytes(kinds: KindList) -> bytes:
 
 
 def null_scores(
-    calibrator: Calibrator,
+    calibrator: Weigher,
     reference: NamedMatrix,
     problem: SelectionProblem,
     *,
@@ -267,7 +267,7 @@ def null_scores(
 
 
 def reference_draws(
-    calibrator: Calibrator,
+    calibrator: Weigher,
     reference: NamedMatrix,
     problem: SelectionProblem,
     *,

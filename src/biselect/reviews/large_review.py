@@ -14,7 +14,7 @@ from biselect.core.checks import whole
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
-from biselect.large.gathering import Gathered, Tables, gather
+from biselect.large.gathering import KeptPool, Tables, gather
 from biselect.options import RowRules, Search
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
@@ -24,8 +24,8 @@ from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables.inputs import all_names
 from biselect.tables.row_rules import apply_rules
-from biselect.weights import Calibrator
-from biselect.weights.evidence import CalibratedPool
+from biselect.weights import Weigher
+from biselect.weights.evidence import WeighedPool
 from biselect.weights.maps import stored_name
 from biselect.weights.paper import Form
 
@@ -48,7 +48,7 @@ class LargeReview:
     """
 
     tables: Tables
-    calibrator: Calibrator
+    calibrator: Weigher
     k: int
     m: int
     rules: RowRules
@@ -87,7 +87,7 @@ class LargeReview:
             title=title,
             reproduce=reproduce,
             find_chance=lambda: None,
-            table=CalibratedPool(
+            table=WeighedPool(
                 pool=gathered.kept.pool,
                 calibrator=gathered.calibrator,
                 time_column=self.tables.roles.time_column,
@@ -105,7 +105,7 @@ class LargeReview:
             calibration=gathered.weighing(self._asked()).to_bytes(),
         )
 
-    def _with_room(self, gathered: Gathered, library: str | None) -> tuple[Gathered, SelectionProblem]:
+    def _with_room(self, gathered: KeptPool, library: str | None) -> tuple[KeptPool, SelectionProblem]:
         """The first problem; with more rows where the rules leave too few of the heaviest."""
         try:
             return gathered, self._problem(gathered, library, self.form.marginals)
@@ -118,7 +118,7 @@ class LargeReview:
                 rows = wider.kept.positions.size
                 raise InfeasibleError(f"among the {rows:,} heaviest rows of the pool: {error}") from error
 
-    def _problem(self, gathered: Gathered, library: str | None, marginals: str) -> SelectionProblem:
+    def _problem(self, gathered: KeptPool, library: str | None, marginals: str) -> SelectionProblem:
         plain = gathered.calibrator.problem(
             gathered.kept.weighed,
             self.k,
@@ -129,10 +129,10 @@ class LargeReview:
         )
         return replace(apply_rules(self.rules, plain, gathered.kept.pool.per), library=library)
 
-    def _most(self, gathered: Gathered, columns: Sequence[int], m: int) -> float | None:
+    def _most(self, gathered: KeptPool, columns: Sequence[int], m: int) -> float | None:
         return gathered.most(columns, m)
 
-    def _solve(self, gathered: Gathered, problem: SelectionProblem) -> Selection:
+    def _solve(self, gathered: KeptPool, problem: SelectionProblem) -> Selection:
         most = self._most(gathered, range(problem.n_features), self.m)
         with self.tables.step(f"Solving with {self.search.solver}: {problem.n_samples:,} rows kept") as told:
             found = solve_for_whole(problem, most, self.search.solver, **self._options(told))
@@ -149,7 +149,7 @@ class LargeReview:
         return {"seed": self.search.seed, "time_limit": self.search.time_limit, "progress": told or False}
 
     def _kinds(
-        self, gathered: Gathered, problem: SelectionProblem
+        self, gathered: KeptPool, problem: SelectionProblem
     ) -> tuple[KindList | None, list[tuple[Sequence[int], Selection]]]:
         """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.form.kinds <= 1 or self.rules.must_columns:
@@ -178,7 +178,7 @@ class LargeReview:
         weighed_by = {"marginals": self.form.marginals, "drift": self.form.drift}
         return {"k": self.k, "m": self.m, **weighed_by, "rules": vars(self.rules)}
 
-    def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
+    def _neighbour(self, gathered: KeptPool) -> Callable[[SelectionProblem, float], Selection]:
         def answer(asked: SelectionProblem, seconds: float) -> Selection:
             most = self._most(gathered, range(asked.n_features), asked.m)
             options = {**self._options(), "time_limit": seconds}
@@ -186,7 +186,7 @@ class LargeReview:
 
         return answer
 
-    def _look_over(self, gathered: Gathered, problem: SelectionProblem, found: Findings) -> None:
+    def _look_over(self, gathered: KeptPool, problem: SelectionProblem, found: Findings) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
         if self.form.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
@@ -201,12 +201,12 @@ class LargeReview:
         )
         found.collect("columns that could mislead", self._misleading, gathered)
 
-    def _misleading(self, gathered: Gathered) -> Iterator[Finding]:
+    def _misleading(self, gathered: KeptPool) -> Iterator[Finding]:
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         samples, rows = (gathered.reference, gathered.sampled), gathered.tables.pool.rows
         yield from table_findings(gathered.calibrator, sampled, *samples, gathered.same, rows)
 
-    def _whole(self, gathered: Gathered, problem: SelectionProblem) -> WholeTable:
+    def _whole(self, gathered: KeptPool, problem: SelectionProblem) -> WholeTable:
         reference, pool = gathered.surveys
         return WholeTable(
             kept=problem,
@@ -218,7 +218,7 @@ class LargeReview:
         )
 
 
-def _pool_facts(gathered: Gathered) -> dict[str, Any]:
+def _pool_facts(gathered: KeptPool) -> dict[str, Any]:
     """What the whole pool says about the calibration."""
     beyond = gathered.calibrator.weights(gathered.sampled) >= gathered.calibrator.facts.largest_weight
     return {"missing_pool": int(gathered.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}

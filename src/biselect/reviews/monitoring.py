@@ -29,7 +29,7 @@ from biselect.tables.pools import Roles
 from biselect.tables.readers.delimited import line_of_row, read_as
 from biselect.tables.table import as_described, as_table
 from biselect.tables.times import as_times, windows_in_time
-from biselect.weights import Calibrator, ReferenceSummary
+from biselect.weights import ReferenceSummary, Weigher
 from biselect.weights.changes import Change, column_changes, holm
 from biselect.weights.maps import map_name
 
@@ -83,7 +83,7 @@ def monitor(
     candidate_source, window, time = as_described(pool).source, watch.window, described.columns.time
     refuse_others(described.columns, *SUMMED)
     map = weighing.map or MAP
-    calibrator = partial(Calibrator, map, cap=weighing.cap, missing="median", seed=search.seed)
+    calibrator = partial(Weigher, map, cap=weighing.cap, missing="median", seed=search.seed)
     calibrator()  # refuses a map that there is not
     sources = [source for source in (described.source, past_source, candidate_source) if source is not None]
     files = [path.name for path in paths_of(sources)]
@@ -263,7 +263,7 @@ def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _
     return found
 
 
-def _fitted(calibrator: Calibrator, reference: Opened, side: _Side, columns: list[str]) -> Calibrator:
+def _fitted(calibrator: Weigher, reference: Opened, side: _Side, columns: list[str]) -> Weigher:
     """Calibrated on the rows where they are held, else on the summary."""
     if isinstance(reference, pa.Table):
         return calibrator.fit(numeric(reference, columns, "the reference"))

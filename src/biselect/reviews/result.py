@@ -11,7 +11,7 @@ from biselect.pages.answer_files import write_outputs
 from biselect.pages.notebook_view import review_html
 from biselect.reviews.kinds import KindList, kinds_bytes
 from biselect.reviews.warnings import Finding
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +35,7 @@ class Review:
     summary: dict[str, Any] = field(repr=False)
     neighbours: tuple[Selection, ...] = field(repr=False)
     kinds: KindList | None = field(default=None, repr=False)
-    calibrator: Calibrator | None = field(default=None, repr=False)
+    calibrator: Weigher | None = field(default=None, repr=False)
     calibration: bytes | None = field(default=None, repr=False)
     index: Any = field(default=None, repr=False)
 

@@ -15,7 +15,7 @@ from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Spl
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
 from biselect.reviews.false_share import false_share, refuse_level
-from biselect.reviews.headline import chance_for
+from biselect.reviews.headline import null_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
 from biselect.reviews.large_review import LargeReview
@@ -27,9 +27,9 @@ from biselect.tables.inputs import call_in_words, form_of, open_pool, paths_of, 
 from biselect.tables.pools import Pool, Roles
 from biselect.tables.problem_files import read_problem
 from biselect.tables.row_rules import apply_rules
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.alignment import move_back
-from biselect.weights.evidence import CalibratedPool
+from biselect.weights.evidence import WeighedPool
 from biselect.weights.paper import Form
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
@@ -91,7 +91,7 @@ def review(
     step = steps_of(progress)
     table, reference = tables_of(pool, reference)
     form = Form.of(weighing, kinds)
-    calibrator = Calibrator(form.map, cap=weighing.cap, missing=weighing.missing, seed=search.seed)
+    calibrator = Weigher(form.map, cap=weighing.cap, missing=weighing.missing, seed=search.seed)
     _refuse_reach(search.neighbours)
     refuse_level(kinds.false_share)
     refuse_kinds(form.kinds)
@@ -163,7 +163,7 @@ def review(
         problem=problem,
         title=heading,
         reproduce=provenance(call, search.seed, sources, rows.read_as),
-        table=CalibratedPool(
+        table=WeighedPool(
             pool=rows,
             calibrator=calibrator,
             time_column=table.columns.time,
@@ -176,7 +176,7 @@ def review(
         find_kinds=look_for_kinds,
         guarantee=guarantee,
         compared=compared,
-        find_chance=partial(chance_for, problem, calibrator, before, seed=search.seed),
+        find_chance=partial(null_for, problem, calibrator, before, seed=search.seed),
     )
     return answered(question, search, step)
 
@@ -208,13 +208,13 @@ def review_problem(
         problem=loaded,
         title=title or named,
         reproduce=provenance(call_in_words(review, pool=problem, search=search), search.seed, [problem]),
-        find_chance=partial(chance_for, loaded, None, None, seed=search.seed),
+        find_chance=partial(null_for, loaded, None, None, seed=search.seed),
     )
     return answered(question, search, step)
 
 
 def _with_row_scores(
-    problem: SelectionProblem, source: Any, column: str | None, rows: Pool, calibrator: Calibrator, pool: NamedMatrix
+    problem: SelectionProblem, source: Any, column: str | None, rows: Pool, calibrator: Weigher, pool: NamedMatrix
 ) -> SelectionProblem:
     """The problem whose rows' own scores come from outside, where any were given."""
     if source is None and column is None:
@@ -239,7 +239,7 @@ def _without_marginals(problem: SelectionProblem) -> SelectionProblem:
 
 def _look_for_kinds(
     problem: SelectionProblem,
-    calibrator: Calibrator,
+    calibrator: Weigher,
     reference: NamedMatrix,
     pool: NamedMatrix,
     kinds: int,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.reviews.kinds import KindList
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.maps import GaussianMap
 
 NEIGHBOUR = 5  # the distance to this neighbour in the reference says how far a row stands apart
@@ -80,7 +80,7 @@ def overall_scores(
     some = before[rng.choice(len(before), min(len(before), MOST_NEIGHBOURS), replace=False)]
     near = NearestNeighbors(n_neighbors=min(NEIGHBOUR, len(some))).fit(some)
     return {
-        "sum of weights": Calibrator(GaussianMap).fit(reference).weights(pool).sum(axis=1),
+        "sum of weights": Weigher(GaussianMap).fit(reference).weights(pool).sum(axis=1),
         "isolation forest": -IsolationForest(random_state=seed).fit(before).score_samples(now),
         "nearest neighbours": near.kneighbors(now)[0][:, -1],
     }

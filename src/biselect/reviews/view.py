@@ -24,7 +24,7 @@ from biselect.reviews.warnings import Findings, filled_findings
 from biselect.solvers.representatives import of_kept_rows
 from biselect.tables.frames import rows_of
 from biselect.tables.row_rules import rules_in_words
-from biselect.weights.evidence import CalibratedPool, Evidence
+from biselect.weights.evidence import Evidence, WeighedPool
 
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
@@ -38,7 +38,7 @@ def summarise(
     reproduce: Mapping[str, Any],
     findings: Findings | None = None,
     view: Mapping[str, Any] | None = None,
-    table: CalibratedPool | None = None,
+    table: WeighedPool | None = None,
     kinds: KindList | None = None,
     guarantee: FalseShare | None = None,
     how_many: Mapping[str, Any] | None = None,
@@ -57,7 +57,7 @@ def summarise(
         kinds: blocks beside the answer; None where they were not looked for.
         guarantee: which rows hold at an expected false share; None without a reference.
         how_many: what other numbers of columns show, from `how_many`; None without a reference.
-        chance: how far chance gets, from `chance_for`; None where it was not compared.
+        chance: how far chance gets, from `null_for`; None where it was not compared.
         whole: the table that the rows were kept from; None where they are all of it.
     """
     asked = selection.problem
@@ -152,7 +152,7 @@ def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
 def _rows(
     selection: Selection,
     why: Explanation,
-    table: CalibratedPool | None,
+    table: WeighedPool | None,
     evidence: Sequence[Sequence[Evidence]] | None,
     standing: Sequence[int],
 ) -> list[dict[str, Any]]:
@@ -190,7 +190,7 @@ def _rows(
     return rows
 
 
-def _heatmap(selection: Selection, why: Explanation, table: CalibratedPool | None) -> dict[str, Any]:
+def _heatmap(selection: Selection, why: Explanation, table: WeighedPool | None) -> dict[str, Any]:
     """The chosen block in its surroundings: chosen rows and columns first, then the nearest left out."""
     problem = selection.problem
     chosen_rows = _strongest_first(selection.samples, why.sample_values)[: MOST_ROWS - FEWEST_NEAR]
@@ -221,7 +221,7 @@ def _heatmap(selection: Selection, why: Explanation, table: CalibratedPool | Non
     }
 
 
-def _sides(table: CalibratedPool | None, rows: Sequence[int], columns: Sequence[int]) -> list[list[str]] | None:
+def _sides(table: WeighedPool | None, rows: Sequence[int], columns: Sequence[int]) -> list[list[str]] | None:
     """Which side of the reference each cell lies on."""
     if table is None:
         return None
@@ -252,7 +252,7 @@ def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
 
 
-def _calibration(table: CalibratedPool | None, selection: Selection, whole: WholeTable | None) -> dict[str, Any] | None:
+def _calibration(table: WeighedPool | None, selection: Selection, whole: WholeTable | None) -> dict[str, Any] | None:
     if table is None:
         return None
     calibrator, facts = table.calibrator, table.calibrator.facts
@@ -274,7 +274,7 @@ def _calibration(table: CalibratedPool | None, selection: Selection, whole: Whol
     } | (whole.calibration() if whole else {})
 
 
-def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
+def _tables(table: WeighedPool, whole: WholeTable | None) -> dict[str, Any]:
     """Which rows were the reference and which the pool, and which columns were left out."""
     pool = table.pool
     sizes = [len(matrix) for matrix in pool.matrices] if whole is None else [whole.reference_rows, whole.rows]
@@ -285,7 +285,7 @@ def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
 
 
 def _label_facts(
-    selection: Selection, table: CalibratedPool | None, rows: int, whole: WholeTable | None
+    selection: Selection, table: WeighedPool | None, rows: int, whole: WholeTable | None
 ) -> dict[str, Any] | None:
     """How many known positives were chosen; `whole` knows how many there are where not all rows are here."""
     if table is None or (labels := table.pool.labels) is None:
@@ -314,7 +314,7 @@ def _attainable(problem: SelectionProblem, labels: NDArray[np.bool_]) -> int:
     return min(len(allowed), problem.k - sum(not labels[i] for i in rules.forced_in))
 
 
-def describe_kinds(kinds: KindList, answer: Selection, table: CalibratedPool | None) -> dict[str, Any]:
+def describe_kinds(kinds: KindList, answer: Selection, table: WeighedPool | None) -> dict[str, Any]:
     """Every kind with its rows, columns, proof and cells, and how near they are to each other.
 
     Args:
@@ -349,7 +349,7 @@ def describe_kinds(kinds: KindList, answer: Selection, table: CalibratedPool | N
     }
 
 
-def _kind_rows(kind: Kind, table: CalibratedPool | None) -> list[dict[str, Any]]:
+def _kind_rows(kind: Kind, table: WeighedPool | None) -> list[dict[str, Any]]:
     """Rows of a kind, strongest first, with the cells of its columns."""
     selection, why = kind.selection, kind.selection.explain()
     columns = np.array(kind.columns)
@@ -373,7 +373,7 @@ def _kind_rows(kind: Kind, table: CalibratedPool | None) -> list[dict[str, Any]]
     return rows
 
 
-def _hits(kind: Kind, table: CalibratedPool | None) -> int | None:
+def _hits(kind: Kind, table: WeighedPool | None) -> int | None:
     if table is None or table.pool.labels is None:
         return None
     return int(table.pool.labels[kind.selection.samples].sum())

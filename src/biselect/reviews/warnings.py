@@ -12,8 +12,8 @@ from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
 from biselect.tables.frames import NamedMatrix
 from biselect.tables.pools import Pool
-from biselect.weights import Calibrator
-from biselect.weights.alignment import MovedColumn
+from biselect.weights import Weigher
+from biselect.weights.alignment import ShiftedColumn
 
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
@@ -81,7 +81,7 @@ class Findings(list[Finding]):
         label_column: str | None,
         rules: RowRules,
         problem: SelectionProblem,
-        moved: Sequence[MovedColumn],
+        moved: Sequence[ShiftedColumn],
         drift: str,
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
@@ -99,7 +99,7 @@ class Findings(list[Finding]):
 
 
 def table_findings(
-    calibrator: Calibrator,
+    calibrator: Weigher,
     problem: SelectionProblem,
     reference: NamedMatrix,
     pool: NamedMatrix,
@@ -130,7 +130,7 @@ def table_findings(
     yield from code_findings(calibrator, reference)
 
 
-def drift_findings(moved: Sequence[MovedColumn], names: Sequence[str], drift: str) -> Iterator[Finding]:
+def drift_findings(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Finding]:
     """Columns whose bulk moved against the reference, and what was done about it."""
     if not moved:
         return
@@ -149,7 +149,7 @@ def drift_findings(moved: Sequence[MovedColumn], names: Sequence[str], drift: st
 
 
 def beyond_findings(
-    calibrator: Calibrator,
+    calibrator: Weigher,
     problem: SelectionProblem,
     reference: NamedMatrix | None = None,
     pool: NamedMatrix | None = None,
@@ -185,7 +185,7 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if counted else "mostly-beyond"
 
 
-def changed_constants(calibrator: Calibrator, problem: SelectionProblem, rows: int | None = None) -> Iterator[Finding]:
+def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Finding]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
     for j, found in calibrator.categories.items():
         share = float((problem.coupling[:, j] > 0).mean())
@@ -201,7 +201,7 @@ def changed_constants(calibrator: Calibrator, problem: SelectionProblem, rows: i
         yield Finding(kind="changed-constant", columns=(name,), share=share, text=text)
 
 
-def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Finding]:
+def code_findings(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Finding]:
     """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
     for j, name in enumerate(reference.names):
         if j in calibrator.categories:

@@ -17,8 +17,8 @@ from biselect.tables.frames import NamedMatrix, rows_of, varying
 from biselect.tables.inputs import form_of, open_pool
 from biselect.tables.pools import Pool, Roles, entry_as_text
 from biselect.tables.table import Table
-from biselect.weights import Calibrator
-from biselect.weights.alignment import MovedColumn, Shifts, move_back
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift, ShiftedColumn, move_back
 from biselect.weights.evidence import gather_evidence
 
 MOST_REASONS = 4  # columns that a row is shown with
@@ -39,11 +39,11 @@ class ReviewTables:
     """
 
     pool: Pool
-    calibrator: Calibrator
+    calibrator: Weigher
     before: NamedMatrix
     now: NamedMatrix
     weighed: NamedMatrix
-    moved: tuple[MovedColumn, ...]
+    moved: tuple[ShiftedColumn, ...]
 
     @classmethod
     def read(cls, pool: Table, reference: Any, *, split: Split, weighing: Weighing, seed: int) -> Self:
@@ -53,17 +53,17 @@ class ReviewTables:
         rows.refuse_unusable(weighing.missing)
         before, now, _ = varying(*rows.matrices)
         aligned, moved = move_back(before, now, str(weighing.drift))
-        calibrator = Calibrator(weighing.map, missing=weighing.missing, seed=seed).fit(before)
+        calibrator = Weigher(weighing.map, missing=weighing.missing, seed=seed).fit(before)
         return cls(pool=rows, calibrator=calibrator, before=before, now=now, weighed=aligned, moved=moved)
 
     @cached_property
     def scales(self) -> dict[str, dict[str, Any]]:
         """For each column of numbers a digest of the reference's cells, and how the pool's were moved back to them.
 
-        `moved` holds the pool's median, the factor and the reference's median, as in `Shifts`; None where nothing was
+        `moved` holds the pool's median, the factor and the reference's median, as in `Shift`; None where nothing was
         moved. Cells of two pools are on one scale where both were moved back to the same reference.
         """
-        shifts = Shifts.of(self.before.values, self.now.values, self.moved if self.weighed is not self.now else ())
+        shifts = Shift.of(self.before.values, self.now.values, self.moved if self.weighed is not self.now else ())
         places = zip(shifts.middles.tolist(), shifts.factors.tolist(), shifts.targets.tolist(), strict=True)
         moved = dict(zip(shifts.columns, places, strict=True))
         return {
@@ -191,7 +191,7 @@ def _rescaled(raw: NDArray[np.float64], then: Mapping[str, Any], now: Mapping[st
     if then["moved"] is None:
         return raw
     middles, factors, targets = np.array(then["moved"], dtype=np.float64)[:, None]
-    return Shifts(columns=(0,), middles=middles, factors=factors, targets=targets).applied(raw[:, None])[:, 0]
+    return Shift(columns=(0,), middles=middles, factors=factors, targets=targets).applied(raw[:, None])[:, 0]
 
 
 def _shown(value: float | str | None) -> str:

@@ -20,7 +20,7 @@ from biselect.solvers.incumbent import clamp_penalties
 from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import OneSided, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, cheaper_side, has_room
 from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
@@ -59,13 +59,13 @@ def annealing(
     return Answer(samples=samples, features=features, info=info)
 
 
-def default_steps(task: OneSided) -> int:
+def default_steps(task: SideProblem) -> int:
     """40 proposals for every possible swap."""
     return max(1, 40 * task.choose * (task.lines.shape[0] - task.choose))
 
 
 def anneal_lines(
-    task: OneSided, run: Run, *, restarts: int, steps: int, workers: int | None
+    task: SideProblem, run: Run, *, restarts: int, steps: int, workers: int | None
 ) -> tuple[NDArray[np.int64], int]:
     """The best lines of several walks, and how many walks there was time for; on a tie the earlier walk wins."""
     seeds = run.rng().integers(0, 2**63, size=restarts).tolist()
@@ -109,7 +109,7 @@ def restarted(
     return walks
 
 
-def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int) -> Walk:
+def _walk(task: SideProblem, run: Run, temperatures: NDArray[np.float64], seed: int) -> Walk:
     order = _random_order(task, np.random.default_rng(seed))
     state = np.array([seed], dtype=np.uint64)
     best, best_lines = -np.inf, order[: task.choose].copy()
@@ -141,7 +141,7 @@ def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int
     return Walk(state=best_lines, score=best, improved=improved)
 
 
-def _random_order(task: OneSided, rng: np.random.Generator) -> NDArray[np.int64]:
+def _random_order(task: SideProblem, rng: np.random.Generator) -> NDArray[np.int64]:
     """All lines in random order, a choice inside the limits first."""
     order = rng.permutation(task.lines.shape[0])
     if not task.line_limits:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from biselect.solvers.kernels import top_sum
 from biselect.solvers.registry import Run
-from biselect.solvers.response import OneSided
+from biselect.solvers.response import SideProblem
 from biselect.solvers.thread_pool import BLOCK_SHARE, MOST_BLOCK, ThreadPool, stop_flag
 
 MOST_SETS = 20_000_000  # in one table
@@ -32,7 +32,9 @@ FLOOR_SHARE = 0.4  # of the gap left by smaller sets: where sets score less than
 ROWS_AT_ONCE = 1 << 18
 
 
-def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, workers: int | None) -> tuple[float, int]:
+def averaging_bound(
+    task: SideProblem, run: Run, *, floor: float, bound: float, workers: int | None
+) -> tuple[float, int]:
     """The lowest bound there is time for, at most `bound`, and the size of the sets that gave it (0: none).
 
     Args:
@@ -58,7 +60,7 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
     return best, size
 
 
-def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers: int | None) -> float:
+def _at(task: SideProblem, t: int, run: Run, floor: float, ceiling: float, workers: int | None) -> float:
     """The bound of sets of t lines, no lower than `floor`; inf where time was up or it would reach `ceiling`."""
     d, k, m = task.lines.shape[0], task.keep, task.choose
     top_lines = float(np.sort(task.line_scores)[-m:].sum())
@@ -105,7 +107,7 @@ def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers:
     return mean + (k + m + 32) * float(np.finfo(np.float64).eps) * 4 * k * size + 1e-320
 
 
-def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.floating[Any]] | None:
+def _reach(task: SideProblem, t: int, factor: float, run: Run) -> NDArray[np.floating[Any]] | None:
     """[q, row], the sum of a row's q largest numbers m/t·λW, for q < t; None where the deadline struck first."""
     n = task.base.size
     dtype = task.lines.dtype
@@ -125,7 +127,7 @@ def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.floati
     return reach
 
 
-def _line_scores_of_sets(task: OneSided, t: int) -> NDArray[np.float64]:
+def _line_scores_of_sets(task: SideProblem, t: int) -> NDArray[np.float64]:
     """m/t times the line scores of every set, by its number."""
     from biselect.core.sector import unrank
 

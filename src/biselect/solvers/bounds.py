@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.exact_sums import at_most
-from biselect.solvers.forced import without_forced
+from biselect.solvers.forced import reduce_problem
 from biselect.solvers.incumbent import lowest_useful
 from biselect.solvers.registry import Run
-from biselect.solvers.response import OneSided, by_features, by_samples, largest, top
+from biselect.solvers.response import SideProblem, by_features, by_samples, largest, top
 from biselect.solvers.spectral import spectral_bound
 from biselect.solvers.thread_pool import ThreadPool
 
@@ -61,7 +61,7 @@ class Root:
     iterations: int
 
 
-def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, workers: int | None = None) -> Root:
+def root_bound(task: SideProblem, run: Run, *, floor: float, rounds: int = ROUNDS, workers: int | None = None) -> Root:
     """Push the bound down until it meets `floor`, no step helps, or the deadline strikes: it is valid at any time.
 
     Args:
@@ -92,7 +92,7 @@ def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, 
     return replace(best, iterations=steps)
 
 
-def certify(task: OneSided, beta: NDArray[np.float64], workers: int | None) -> Root:
+def certify(task: SideProblem, beta: NDArray[np.float64], workers: int | None) -> Root:
     """The bound at β over all rows."""
     row_values = row_bounds(task, beta, workers)
     heaviest = largest(row_values, task.keep)
@@ -105,20 +105,20 @@ def certify(task: OneSided, beta: NDArray[np.float64], workers: int | None) -> R
     return Root(score=score, beta=beta, row_values=row_values, threshold=float(heaviest.min()), iterations=0)
 
 
-def _prices(task: OneSided, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _prices(task: SideProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each line adds beside the rows, rounded up."""
     paid = task.keep * beta
     return task.line_scores + paid + 2 * EPS * (np.abs(task.line_scores) + np.abs(paid)) + 5e-324
 
 
-def _over(task: OneSided, rows: NDArray[np.int64]) -> OneSided:
+def _over(task: SideProblem, rows: NDArray[np.int64]) -> SideProblem:
     """The task with only these items on the other side; group limits do not matter here."""
     if rows.size == task.base.size:
         return task
     return replace(task, lines=np.ascontiguousarray(task.lines[:, rows]), base=task.base[rows])
 
 
-def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) -> tuple[NDArray[np.float64], int]:
+def _descend(task: SideProblem, beta: NDArray[np.float64], floor: float, run: Run) -> tuple[NDArray[np.float64], int]:
     """The best β that subgradient steps from this one find."""
     k, m = task.keep, task.choose
     best, best_beta = np.inf, beta
@@ -144,7 +144,7 @@ def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) 
     return best_beta, done
 
 
-def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = None) -> NDArray[np.float64]:
+def row_bounds(task: SideProblem, beta: NDArray[np.float64], workers: int | None = None) -> NDArray[np.float64]:
     """For each row at least the sum of its m largest priced weights; next to nothing more where that is largest.
 
     With very many rows most are seen to be too light in a pass without branches: for every θ, the sum of a row's m
@@ -167,7 +167,9 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
     return bounds
 
 
-def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, workers: int | None) -> NDArray[np.float64]:
+def _row_reaches(
+    task: SideProblem, beta: NDArray[np.float64], theta: float, workers: int | None
+) -> NDArray[np.float64]:
     """For each row at least base + mθ + Σ max(priced weight - θ, 0); blocks of rows side by side."""
     from biselect.solvers.kernels import row_reaches  # loads numba, and compiles on first use
 
@@ -186,7 +188,7 @@ def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, worker
     return reaches
 
 
-def _row_tops(task: OneSided, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _row_tops(task: SideProblem, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """For each row its base and its m largest priced weights, rounded up, and which lines those are."""
     if task.lines.size <= NUMPY_CELLS:
         priced = task.scale * task.lines.T.astype(np.float64) - beta
@@ -209,7 +211,7 @@ def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
     >>> found.gap, certified(found).gap < 0.3
     (inf, True)
     """
-    reduced = without_forced(selection.problem)
+    reduced = reduce_problem(selection.problem)
     if reduced.rest is None or selection.proven_optimal:
         return selection
     run = Run(deadline=Run.now() + time_limit)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from biselect.solvers.bounds import EPS, Root, certify
 from biselect.solvers.incumbent import Grid, Incumbent, grid_for
 from biselect.solvers.registry import Run
-from biselect.solvers.response import OneSided, largest
+from biselect.solvers.response import SideProblem, largest
 from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:
@@ -90,14 +90,14 @@ class Search:
     unsettled: float = -np.inf
 
 
-def on_grid(root: Root, task: OneSided, score: int, workers: int | None) -> tuple[Root, Grid]:
+def on_grid(root: Root, task: SideProblem, score: int, workers: int | None) -> tuple[Root, Grid]:
     """The root bound at prices that are whole units, and the grid."""
     grid = grid_for(task, score, root.beta)
     beta = np.ldexp(np.rint(np.ldexp(root.beta, -grid.exponent)), grid.exponent)
     return (root if (beta == root.beta).all() else certify(task, beta, workers)), grid
 
 
-def eliminate(task: OneSided, root: Root, grid: Grid, best: Incumbent) -> Rest | None:
+def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> Rest | None:
     """Drop the rows and lines that no choice better than the incumbent can use.
 
     None where the tables over what is left would not fit into TABLE_BYTES.
@@ -130,7 +130,7 @@ def eliminate(task: OneSided, root: Root, grid: Grid, best: Incumbent) -> Rest |
     )
 
 
-def _prices(task: OneSided, grid: Grid, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _prices(task: SideProblem, grid: Grid, beta: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each line adds beside the rows."""
     return grid.up(task.line_scores) + task.keep * beta
 
@@ -139,7 +139,7 @@ def _useful_lines(
     weights: NDArray[np.float64],
     base: NDArray[np.float64],
     prices: NDArray[np.float64],
-    task: OneSided,
+    task: SideProblem,
     best: Incumbent,
     grid: Grid,
     tau: float,
@@ -167,7 +167,7 @@ def _top_sums(values: NDArray[np.float64], keep: int, fill: float) -> NDArray[np
     return np.maximum(values, fill).sum(axis=1) + max(0, keep - width) * fill
 
 
-def search(task: OneSided, root: Root, best: Incumbent, run: Run, workers: int | None) -> Search:
+def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: int | None) -> Search:
     """Improve the incumbent, and prove that there is nothing better or say how much better it could be."""
     root, grid = on_grid(root, task, best.units, workers)
     rest = eliminate(task, root, grid, best)
@@ -181,7 +181,7 @@ def search(task: OneSided, root: Root, best: Incumbent, run: Run, workers: int |
     return found
 
 
-def _tree(task: OneSided, rest: Rest) -> Tree:
+def _tree(task: SideProblem, rest: Rest) -> Tree:
     """Tables over the rows and columns that are left."""
     from biselect.solvers.branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
@@ -249,7 +249,7 @@ def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int
         found.bound = max(closed, found.unsettled) if found.unsettled > -np.inf else None
 
 
-def _list(found: Search, node: tuple[int, ...], bound: float, seen: Explored) -> None:
+def _list(found: Search, node: tuple[int, ...], bound: float, seen: NodeResult) -> None:
     """Keep what was opened, for a proof."""
     if found.listed is None or seen.depths is None or len(found.listed) + seen.depths.size > MOST_LISTED:
         found.listed = None
@@ -283,7 +283,7 @@ def _next_nodes(queue: list[Family], closed_at: float) -> list[Open]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Explored:
+class NodeResult:
     """What opening a node showed: its open children's bounds, or the doubtful leaves and the nodes of a dive."""
 
     bounds: NDArray[np.float64]
@@ -295,14 +295,16 @@ class Explored:
     node_bounds: NDArray[np.float64]
 
 
-def _explorer(tree: Tree, choose: int, stop: NDArray[np.uint8]) -> Callable[[float, tuple[int, ...]], Explored | None]:
+def _explorer(
+    tree: Tree, choose: int, stop: NDArray[np.uint8]
+) -> Callable[[float, tuple[int, ...]], NodeResult | None]:
     """A function that opens one node, each thread with its own scratch space."""
     from biselect.solvers.branch_kernel import Space, explore
 
     n, d = tree.weights.shape
     own = local()
 
-    def open_node(closed: float, prefix: tuple[int, ...]) -> Explored | None:
+    def open_node(closed: float, prefix: tuple[int, ...]) -> NodeResult | None:
         if stop[0]:
             return None
         left = choose - len(prefix)
@@ -321,7 +323,7 @@ def _explorer(tree: Tree, choose: int, stop: NDArray[np.uint8]) -> Callable[[flo
         space = own.space
         to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS
         bounds, opened, noted, leaves = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, closed, space)
-        return Explored(
+        return NodeResult(
             bounds=bounds,
             opened=opened,
             leaves=None if leaves < 0 else space.leaves[:leaves].copy(),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from biselect.core.sector import subsets
 from biselect.solvers.incumbent import Grid
 from biselect.solvers.registry import Run
-from biselect.solvers.response import OneSided, best_response
+from biselect.solvers.response import SideProblem, best_response
 
 MOST_CELLS = 22_000_000  # looked at behind the screen; where ties let more through, searching is quicker
 BLOCK_CELLS = 65_536  # cells a block holds at once: temporaries stay in cache, and cost no page faults
@@ -66,7 +66,7 @@ class Screen:
     lines: NDArray[np.float64]
 
 
-def screen(task: OneSided, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> Screen:
+def screen(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> Screen:
     """The screen whose τ is the smallest value in the best response to these lines.
 
     Args:
@@ -91,7 +91,7 @@ def screen(task: OneSided, grid: Grid, subset: NDArray[np.int64], *, exact: bool
     )
 
 
-def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
+def visit(task: SideProblem, run: Run, sieve: Screen, *, floor: float) -> Visit:
     """Visit every subset, or as many as the deadline and MOST_CELLS allow.
 
     Args:
@@ -143,7 +143,7 @@ def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
 
 
 def _screened(
-    task: OneSided, sieve: Screen
+    task: SideProblem, sieve: Screen
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
     """Blocks of subsets: their first lines, their last ones, and [p, q] what the two together reach at most.
 
@@ -189,7 +189,7 @@ def _values(base: NDArray[np.float64], lines: NDArray[np.float64], chosen: NDArr
     return values
 
 
-def _largest(values: NDArray[np.float64], task: OneSided) -> NDArray[np.float64]:
+def _largest(values: NDArray[np.float64], task: SideProblem) -> NDArray[np.float64]:
     """Values of the best response to each subset."""
     if task.base_limits:
         return np.take_along_axis(values, best_response(values, task.keep, task.base_limits), axis=1)

@@ -18,11 +18,11 @@ from biselect.core.proof import Proof
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
 from biselect.solvers.enumeration import Screen, Visit, screen, visit
-from biselect.solvers.forced import without_forced
+from biselect.solvers.forced import reduce_problem
 from biselect.solvers.incumbent import Incumbent, clamp_penalties, grid_for
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import OneSided, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, cheaper_side, has_room
 from biselect.solvers.spectral import spectral_bound
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
@@ -52,7 +52,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
     task = cheaper_side(problem)
     start = (climb.features, climb.samples) if task.lines_are == "features" else (climb.samples, climb.features)
-    best = Incumbent(task, run.reduced or without_forced(problem), *start)
+    best = Incumbent(task, run.reduced or reduce_problem(problem), *start)
     run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -best.floor)
@@ -68,7 +68,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     return _branch(best, run, info, workers)
 
 
-def _instant(task: OneSided, best: Incumbent) -> Screen | None:
+def _instant(task: SideProblem, best: Incumbent) -> Screen | None:
     """The screen that a good choice gives, where all subsets pass it in an instant."""
     instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
     if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
@@ -202,7 +202,7 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     return lines[found]
 
 
-def _most_lines(task: OneSided, lines: NDArray[np.int64]) -> int:
+def _most_lines(task: SideProblem, lines: NDArray[np.int64]) -> int:
     """How many of these lines the limits allow together."""
     return int(has_room(lines, task.line_limits).sum()) if task.line_limits else lines.size
 

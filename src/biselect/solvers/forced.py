@@ -130,7 +130,7 @@ class Reduced:
         )
 
 
-def without_forced(problem: SelectionProblem) -> Reduced:
+def reduce_problem(problem: SelectionProblem) -> Reduced:
     """Fold the forced choices of a problem away."""
     rules = (problem.sample_rules, problem.feature_rules)
     if not any(rules):

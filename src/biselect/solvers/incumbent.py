@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from biselect.core.exact_sums import SCORE_BITS, at_most
 from biselect.solvers.forced import Reduced
-from biselect.solvers.response import OneSided, best_response
+from biselect.solvers.response import SideProblem, best_response
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has
 SMALLEST = -1074  # every float64 number is a multiple of two to this power
@@ -49,7 +49,7 @@ class Grid:
         whole = np.ceil(np.ldexp(raised, -self.exponent))
         return np.where(raised > 0, np.maximum(whole, 1.0), whole)  # positive ones must not vanish
 
-    def weights(self, task: OneSided, rows: NDArray[np.int64] | slice) -> NDArray[np.float64]:
+    def weights(self, task: SideProblem, rows: NDArray[np.int64] | slice) -> NDArray[np.float64]:
         """λW of these rows, one contiguous row per line; one unit more where λ rounds the products."""
         lines = self.up(task.scale * task.lines[:, rows].astype(np.float64))
         return lines if _is_power_of_two(task.scale) else lines + 1
@@ -62,7 +62,7 @@ class Grid:
         """That many units as an exact score."""
         return int(whole) << (SCORE_BITS + self.exponent)
 
-    def holds(self, task: OneSided, lines: NDArray[np.float64], rows: NDArray[np.int64] | slice) -> bool:
+    def holds(self, task: SideProblem, lines: NDArray[np.float64], rows: NDArray[np.int64] | slice) -> bool:
         """Whether no number of these rows had to be rounded; `lines` are their weights on the grid."""
 
         def same(given: NDArray[Any], rounded: NDArray[np.float64]) -> bool:
@@ -73,7 +73,7 @@ class Grid:
         return marginals and _is_power_of_two(task.scale) and same(given, lines)
 
 
-def lowest_useful(task: OneSided, floor: float) -> float:
+def lowest_useful(task: SideProblem, floor: float) -> float:
     """A number so low that no choice with a lower one scores `floor`, however good all the others are."""
     counts = (task.keep * task.choose, task.keep, task.choose)
     with np.errstate(over="ignore"):
@@ -81,7 +81,7 @@ def lowest_useful(task: OneSided, floor: float) -> float:
         return max(floor - most - 0.01 * (abs(floor) + most) - 5e-324, -float(np.finfo(np.float64).max))
 
 
-def clamp_penalties(task: OneSided, floor: float) -> OneSided:
+def clamp_penalties(task: SideProblem, floor: float) -> SideProblem:
     """The task with its useless numbers raised, the same to anyone who looks for a score of at least `floor`.
 
     Sums with -1e14 in them lose what all other numbers say. Weights are copied only where there is such a number.
@@ -98,7 +98,7 @@ def clamp_penalties(task: OneSided, floor: float) -> OneSided:
     )
 
 
-def grid_for(task: OneSided, score: int, prices: NDArray[np.float64] | None = None) -> Grid:
+def grid_for(task: SideProblem, score: int, prices: NDArray[np.float64] | None = None) -> Grid:
     """The grid for looking for choices that score at least `score` (exact, in units of 2⁻²¹⁴⁸) at these prices."""
     k, m = task.keep, task.choose
     floor = at_most(score)
@@ -130,7 +130,7 @@ class Incumbent:
         floor: the largest float64 number that is not above the score.
     """
 
-    task: OneSided
+    task: SideProblem
     reduced: Reduced
     subset: NDArray[np.int64]
     chosen: NDArray[np.int64]
@@ -154,7 +154,7 @@ class Incumbent:
         self.subset, self.chosen, self.units, self.floor = subset, chosen, units, at_most(units)
 
 
-def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+def exact_response(task: SideProblem, reduced: Reduced, subset: NDArray[np.int64]) -> NDArray[np.int64]:
     """Best items of the other side, given these lines, with no sum rounded; ties go to the lowest index.
 
     Items whose rounded value is far from that of the weakest chosen one are settled; the others are summed exactly.

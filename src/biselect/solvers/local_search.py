@@ -11,7 +11,15 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.bounds import row_bounds
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import OneSided, best_response, by_features, feature_values, has_room, sample_values, top
+from biselect.solvers.response import (
+    SideProblem,
+    best_response,
+    by_features,
+    feature_values,
+    has_room,
+    sample_values,
+    top,
+)
 
 BATCH_CELLS = 2_000_000  # values held at once when starts climb side by side
 MOST_AT_ONCE = 256  # starts between two looks at the clock
@@ -52,7 +60,7 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
     return Answer(samples=best[0], features=best[1], info={"starts": climbed, "rounds": rounds})
 
 
-def _heaviest(task: OneSided, starts: int) -> NDArray[np.int64]:
+def _heaviest(task: SideProblem, starts: int) -> NDArray[np.int64]:
     """The heaviest rows, one for every second start."""
     row_weight = row_bounds(task, np.zeros(task.lines.shape[0]))
     candidates = top(row_weight, min(row_weight.size, (starts + 1) // 2))
@@ -60,7 +68,7 @@ def _heaviest(task: OneSided, starts: int) -> NDArray[np.int64]:
 
 
 def _starts(
-    task: OneSided, heaviest: NDArray[np.int64], begin: int, end: int, rng: np.random.Generator
+    task: SideProblem, heaviest: NDArray[np.int64], begin: int, end: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Lines of the starts from `begin` to `end`: drawn only now, so that a deadline is kept however many are wanted."""
     rows = heaviest[begin:end]
@@ -75,7 +83,7 @@ def _starts(
 
 
 def _climb(
-    task: OneSided, lines: NDArray[np.float64], features: NDArray[np.int64]
+    task: SideProblem, lines: NDArray[np.float64], features: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
     """Climb all starts side by side until none improves."""
     features = features.copy()
@@ -101,7 +109,7 @@ def _climb(
 
 
 def _climb_large(
-    task: OneSided, features: NDArray[np.int64]
+    task: SideProblem, features: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
     """The same climb for one start, with the compiled pass over the rows."""
     from biselect.solvers.row_response import best_rows  # loads numba

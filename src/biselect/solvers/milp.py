@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from biselect.core import Rules, SelectionProblem
 from biselect.core.exact_sums import at_most, nearest
 from biselect.solvers.exact import exact
-from biselect.solvers.forced import without_forced
+from biselect.solvers.forced import reduce_problem
 from biselect.solvers.incumbent import grid_for
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
@@ -54,7 +54,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
         problem: what to solve.
         run: seed of the heuristic, deadline; HiGHS reports no progress on the way.
     """
-    reduced = run.reduced or without_forced(problem)
+    reduced = run.reduced or reduce_problem(problem)
     whole, quiet = reduced.whole, replace(run, progress=None, trajectory=None)
     start = coordinate_ascent(problem, quiet)
     best = reduced.restore(start.samples, start.features)

@@ -19,7 +19,7 @@ from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
-from biselect.solvers.forced import Reduced, without_forced
+from biselect.solvers.forced import Reduced, reduce_problem
 from biselect.solvers.response import glance
 from biselect.solvers.small_proofs import CHECKED_WORK, Verdict, follow
 
@@ -237,7 +237,7 @@ def solve(
 
 def _answered(problem: SelectionProblem, run: Run, solver: Callable[..., Answer], stop: Stop) -> Answer:
     """What the solver answers, asked without the forced choices."""
-    reduced = without_forced(problem)
+    reduced = reduce_problem(problem)
     if reduced.rest is not None:
         run = replace(run, reduced=reduced, offset=-nearest(reduced.units), stop=stop)
         return _restored(reduced, solver(reduced.rest, run))

@@ -1,6 +1,6 @@
 """Best response: with one side held, values add up on the other, so the best choice there is a top-c.
 
-`OneSided` is the problem seen from one side: choose lines there, and the other side responds. Features are lines when
+`SideProblem` is the problem seen from one side: choose items there, and the other side responds. Features are items when
 they are enumerated or branched on, samples when those are. Whatever works on this view works for both.
 """
 
@@ -175,7 +175,7 @@ def folded(problem: SelectionProblem) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OneSided:
+class SideProblem:
     """Choose `choose` lines; collect their `line_scores`, and the `keep` largest of base + scale · sum of lines.
 
     Attributes:
@@ -267,23 +267,23 @@ class OneSided:
         return (chosen, subset) if self.lines_are == "features" else (subset, chosen)
 
 
-def by_features(problem: SelectionProblem) -> OneSided:
+def by_features(problem: SelectionProblem) -> SideProblem:
     """Features are the lines."""
     return _seen_from("features", problem, problem.columns)
 
 
-def by_samples(problem: SelectionProblem) -> OneSided:
+def by_samples(problem: SelectionProblem) -> SideProblem:
     """Samples are the lines."""
     return _seen_from("samples", problem, np.ascontiguousarray(problem.coupling))
 
 
-def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[Any]]) -> OneSided:
+def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[Any]]) -> SideProblem:
     sides = [
         (problem.feature_scores, problem.m, limits_of(problem.feature_rules, problem.n_features)),
         (problem.sample_scores, problem.k, limits_of(problem.sample_rules, problem.n_samples)),
     ]
     (line_scores, choose, line_limits), (base, keep, base_limits) = sides if side == "features" else sides[::-1]
-    return OneSided(
+    return SideProblem(
         lines=lines,
         scale=problem.coupling_weight,
         line_scores=line_scores,
@@ -296,7 +296,7 @@ def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[
     )
 
 
-def cheaper_side(problem: SelectionProblem) -> OneSided:
+def cheaper_side(problem: SelectionProblem) -> SideProblem:
     """The side that takes fewer cells to enumerate; features on a tie."""
     sector = problem.sector.without_rules
     features_cost = sector.feature_subsets * problem.n_samples

@@ -21,13 +21,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.solvers.kernels import top_sum
-from biselect.solvers.response import OneSided, top
+from biselect.solvers.response import SideProblem, top
 
 TILE = 4096  # rows whose sums stay in cache
 STRIP = 128  # rows that are looked at one by one once any of them is a candidate
 
 
-def best_rows(task: OneSided, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+def best_rows(task: SideProblem, subset: NDArray[np.int64]) -> NDArray[np.int64]:
     """What `task.respond` gives, for many rows; group limits take the plain way."""
     if task.base_limits:
         return task.respond(subset)
@@ -40,7 +40,7 @@ def best_rows(task: OneSided, subset: NDArray[np.int64]) -> NDArray[np.int64]:
     return rows[top(values, task.keep)]
 
 
-def rounding_of_pass(task: OneSided) -> float:
+def rounding_of_pass(task: SideProblem) -> float:
     """δ of the module's docstring."""
     unit = float(np.finfo(task.lines.dtype).eps) / 2
     size = task.choose * task.largest + task.largest_base

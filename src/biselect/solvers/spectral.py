@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.solvers.registry import Run
-from biselect.solvers.response import OneSided
+from biselect.solvers.response import SideProblem
 
 MOST_CELLS = 4_000_000
 CELLS_A_SECOND = 1e8  # of the decomposition, for each item of the shorter side
@@ -27,7 +27,7 @@ MARGIN = 1e-9
 CLOSEST = math.log(1e-5)  # how close μν may come to σ₁²/4, as a share of it
 
 
-def spectral_bound(task: OneSided, run: Run) -> float:
+def spectral_bound(task: SideProblem, run: Run) -> float:
     """No choice scores more than this; inf where the table is too large for it, or one side is chosen whole."""
     d, n = task.lines.shape
     seconds = n * d * min(n, d) / CELLS_A_SECOND
@@ -82,7 +82,7 @@ class _Form:
         )
 
 
-def _centred(task: OneSided, exponent: int) -> _Form:
+def _centred(task: SideProblem, exponent: int) -> _Form:
     """All parts, in units of 2^exponent."""
     weights = np.ldexp(task.scale * task.lines.astype(np.float64), -exponent)
     base, line_scores = np.ldexp(task.base, -exponent), np.ldexp(task.line_scores, -exponent)

@@ -52,7 +52,7 @@ def open_pool(pool: Any, reference: Any, roles: Roles, *, split: Split = Split()
         split: where to split `pool`.
         form: of CSV files, as far as it is known.
     """
-    check_given(pool, reference, roles, split, form)
+    check_combination(pool, reference, roles, split, form)
     sources = [source for source in (pool, reference) if source is not None]
     form = with_roles(form, roles)
     tables = [as_table(source, form) for source in sources]
@@ -68,7 +68,7 @@ def open_pool(pool: Any, reference: Any, roles: Roles, *, split: Split = Split()
         roles = replace(roles, id_column=name)
     roles = resolved(roles, {name for table in tables for name in table.column_names})
     zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
-    codes = codes_in(tables[-1], roles, zero_led) if paths_of(sources) else []
+    codes = code_columns(tables[-1], roles, zero_led) if paths_of(sources) else []
     roles = replace(roles, categories=[*roles.categories, *codes])
     if reference is not None:
         return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
@@ -88,7 +88,7 @@ def unused_name(name: str, table: pa.Table) -> str:
     return name
 
 
-def check_given(pool: Any, reference: Any, roles: Roles, split: Split, form: CsvForm) -> None:
+def check_combination(pool: Any, reference: Any, roles: Roles, split: Split, form: CsvForm) -> None:
     """Refuse options that do not go together."""
     time, until = spell(Columns(time=ANY)), spell(Split(until=ANY))
     if (reference is None) == (split.until is None):
@@ -158,7 +158,7 @@ def _with_label_value(roles: Roles, known: Collection[str]) -> Roles:
     return replace(roles, label_column=name, label_value=value)
 
 
-def codes_in(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
+def code_columns(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
     """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
     taken = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
     taken |= {*roles.categories, *roles.numbers, *parts_of_dates(roles.dates)}

@@ -134,7 +134,7 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     return f"is neither numeric nor a category (it holds {kind})"
 
 
-def strange_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
+def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
     """The different entries of a text column that are no numbers, the first one first.
 
     None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.

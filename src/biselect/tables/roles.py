@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
 from biselect.errors import InputError
-from biselect.tables.named_columns import is_date, is_number, is_text, strange_entries
+from biselect.tables.named_columns import is_date, is_number, is_text, unparsable_entries
 from biselect.tables.readers.delimited import reading_of
 from biselect.tables.readers.text_columns import MOSTLY
 
@@ -188,7 +188,7 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
         return "number", "", []
     if not is_text(kind):
         return "unclear", f"it holds {kind}", []
-    if odd := strange_entries(column, MOSTLY):
+    if odd := unparsable_entries(column, MOSTLY):
         shown = ", ".join(map(repr, odd[:EXAMPLES]))
         return "unclear", f"mostly numbers, but also {shown}{' …' if len(odd) > EXAMPLES else ''}", odd
     once = pc.value_counts(known)

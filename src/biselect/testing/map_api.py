@@ -3,14 +3,14 @@
 import numpy as np
 
 from biselect.errors import InputError
-from biselect.weights import Calibrator, WeightMap
+from biselect.weights import Weigher, WeightMap
 
 
 def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
     """Check a map on small tables: bounded weights of each cell alone, the same again, and an honest interval.
 
     Args:
-        map: a registered name, an object or a class, as `biselect.weights.Calibrator` takes it.
+        map: a registered name, an object or a class, as `biselect.weights.Weigher` takes it.
 
     >>> assert_map_api("reach")
     """
@@ -18,7 +18,7 @@ def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
     reference = np.column_stack([rng.normal(size=60), rng.integers(0, 4, 60), rng.standard_cauchy(60)])
     reference[::7, 2] = np.nan
     pool = np.vstack([2 * reference, np.full(3, 1e300), np.full(3, -1e300), np.nan_to_num(reference.mean(axis=0))])
-    calibrator = Calibrator(map, seed=3).fit(reference)
+    calibrator = Weigher(map, seed=3).fit(reference)
     weights = calibrator.weights(pool)
     assert weights.shape == pool.shape and np.isfinite(weights).all(), "a weight for every cell"
     assert weights.min() >= 0 and weights.max() <= calibrator.cap, "weights lie between 0 and the cap"
@@ -27,19 +27,19 @@ def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
         alone = calibrator.weights(pool[row : row + 1])[0]
         assert np.array_equal(alone, weights[row]), "a row weighs the same on its own"
     assert np.array_equal(calibrator.weights(pool), weights), "weighing changes nothing"
-    assert np.array_equal(Calibrator(map, seed=3).fit(reference).weights(pool), weights), "one reference, one answer"
+    assert np.array_equal(Weigher(map, seed=3).fit(reference).weights(pool), weights), "one reference, one answer"
     moved = calibrator.fit(reference + 100).weights(pool + 100)
     assert np.allclose(moved, weights, rtol=1e-4, atol=1e-4), "fitting again forgets the first reference"
     _assert_interval_holds(calibrator.fit(reference), pool)
     try:
-        blocks = Calibrator(map, seed=3).fit_blocks([reference[:30], reference[30:]])
+        blocks = Weigher(map, seed=3).fit_blocks([reference[:30], reference[30:]])
     except InputError as error:
         assert calibrator.needs_rows and "needs all rows" in str(error), "a refusal names the reason"
     else:
         assert np.array_equal(blocks.weights(pool), weights), "a reference in blocks gives the same"
 
 
-def _assert_interval_holds(calibrator: Calibrator, pool: np.ndarray) -> None:
+def _assert_interval_holds(calibrator: Weigher, pool: np.ndarray) -> None:
     """No number inside the interval of a level weighs more than that."""
     weights = calibrator.weights(pool)
     for level in (0.1, 1.0, 3.0):

@@ -2,6 +2,6 @@
 
 from biselect.weights.maps import WeightMap, map_names
 from biselect.weights.reference_summary import ReferenceSummary
-from biselect.weights.weigher import CalibrationFacts, Calibrator
+from biselect.weights.weigher import Weigher, WeighingFacts
 
-__all__ = ["CalibrationFacts", "Calibrator", "ReferenceSummary", "WeightMap", "map_names"]
+__all__ = ["ReferenceSummary", "Weigher", "WeighingFacts", "WeightMap", "map_names"]

@@ -22,7 +22,7 @@ FEWEST_ROWS = 50  # of a table whose quartiles say anything
 
 
 @dataclass(frozen=True, kw_only=True)
-class MovedColumn:
+class ShiftedColumn:
     """A column in which the middle half of the pool lies elsewhere than that of the reference.
 
     Attributes:
@@ -38,7 +38,7 @@ class MovedColumn:
 
 def moved_columns(
     reference: NDArray[np.float64], pool: NDArray[np.float64], ends: NDArray[np.float64] | None = None
-) -> list[MovedColumn]:
+) -> list[ShiftedColumn]:
     """The columns that moved or widened, as far as a Kolmogorov–Smirnov test (Bonferroni over the columns) can tell.
 
     Quartiles do not see a few unusual rows, so what is looked for does not count as drift. Columns of which more than
@@ -67,12 +67,12 @@ def moved_columns(
         if np.mean((newer < low) | (newer > high)) > MOSTLY:
             continue  # a clock or an id, which gets a warning of its own
         if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
-            moved.append(MovedColumn(position=j, shift=shift, stretch=stretch))
+            moved.append(ShiftedColumn(position=j, shift=shift, stretch=stretch))
     return moved
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shifts:
+class Shift:
     """How moved columns are put back, so that their quartiles' middle and range are the reference's.
 
     A monotone map of each column: the order of the rows within a column stays.
@@ -90,7 +90,7 @@ class Shifts:
     targets: NDArray[np.float64]
 
     @classmethod
-    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]) -> Shifts:
+    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[ShiftedColumn]) -> Shift:
         """From rows of both tables."""
         columns = tuple(column.position for column in moved)
         before, now = (_quartiles(table[:, columns]) for table in (reference, pool))
@@ -119,17 +119,17 @@ class Shifts:
         return content
 
 
-def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
+def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[ShiftedColumn, ...]]:
     """The pool as it is to be weighed, and the columns of numbers that moved; `drift` is one of DRIFT."""
     moved = moved_numbers(reference, pool, drift)
     if not moved or drift == "keep":
         return pool, moved
-    return replace(pool, values=Shifts.of(reference.values, pool.values, moved).applied(pool.values)), moved
+    return replace(pool, values=Shift.of(reference.values, pool.values, moved).applied(pool.values)), moved
 
 
 def moved_numbers(
     reference: NamedMatrix, pool: NamedMatrix, drift: str, ends: NDArray[np.float64] | None = None
-) -> tuple[MovedColumn, ...]:
+) -> tuple[ShiftedColumn, ...]:
     """The columns of numbers that moved; `drift` is one of DRIFT, `ends` are as for `moved_columns`."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from biselect.columns.category import Categories
 from biselect.tables.frames import NamedMatrix, align, as_matrix, rows_of
 from biselect.tables.pools import Pool
-from biselect.weights import Calibrator
-from biselect.weights.alignment import MovedColumn
+from biselect.weights import Weigher
+from biselect.weights.alignment import ShiftedColumn
 
 BINS = 30  # of a reference histogram
 MOST_LABELS = 8  # of a column of categories
@@ -127,7 +127,7 @@ def _percent(part: int, whole: int) -> str:
 def gather_evidence(
     samples: NDArray[np.int64],
     features: NDArray[np.int64],
-    calibrator: Calibrator,
+    calibrator: Weigher,
     pool: Any,
     weighed: Any = None,
 ) -> list[list[Evidence]]:
@@ -160,7 +160,7 @@ def gather_evidence(
     return evidence
 
 
-def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict[str, Any]]:
+def histograms(features: NDArray[np.int64], calibrator: Weigher) -> list[dict[str, Any]]:
     """For each feature how the reference spreads.
 
     Numbers: the bulk in bins of equal width, of which each holds its lower edge and the last one both, and what lies
@@ -199,7 +199,7 @@ def _common(found: Categories) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CalibratedPool:
+class WeighedPool:
     """The tables behind a problem, and the calibration between them.
 
     Attributes:
@@ -212,11 +212,11 @@ class CalibratedPool:
     """
 
     pool: Pool
-    calibrator: Calibrator
+    calibrator: Weigher
     time_column: str | None = None
     per: str | None = None
     weighed: NamedMatrix | None = None
-    moved: tuple[MovedColumn, ...] = ()
+    moved: tuple[ShiftedColumn, ...] = ()
 
     def evidence(self, samples: NDArray[np.int64], features: NDArray[np.int64]) -> list[list[Evidence]]:
         """Evidence for each cell of a block."""

@@ -22,7 +22,7 @@ KERNEL_CELLS = 500_000  # below this NumPy is done before numba has loaded
 
 @runtime_checkable
 class WeightMap(Protocol):
-    """How unusual a number is, learnt from a reference: what `Calibrator(map=...)` takes beside a name.
+    """How unusual a number is, learnt from a reference: what `Weigher(map=...)` takes beside a name.
 
     Subclass it, or write a class with the same members; `biselect.testing.assert_map_api` checks it. Categories weigh
     by how rare they are, whatever the map.
@@ -249,7 +249,7 @@ MAPS: Registry[type[WeightMap]] = Registry(
 
 
 def map_names() -> list[str]:
-    """Names that `Calibrator(map=...)` accepts.
+    """Names that `Weigher(map=...)` accepts.
 
     >>> map_names()[:4]
     ['reach', 'ecdf', 'ecdf-paper', 'mad-z']

@@ -15,7 +15,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.options import Kinds, Weighing
 from biselect.weights.maps import EcdfMap, rank_steps
-from biselect.weights.weigher import Calibrator
+from biselect.weights.weigher import Weigher
 
 CAP = 10.0
 """w_max, the largest weight."""
@@ -70,7 +70,7 @@ def paper_problem(
     >>> paper_problem([[5.0, 90.0], [22.0, 30.0]], reference, k=1, m=1).coupling.round(2).tolist()
     [[1.1, 2.35], [0.21, 0.65]]
     """
-    calibrator = Calibrator(PaperEcdfMap, cap=cap).fit(reference)
+    calibrator = Weigher(PaperEcdfMap, cap=cap).fit(reference)
     return calibrator.problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)
 
 

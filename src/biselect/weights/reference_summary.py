@@ -33,7 +33,7 @@ class ReferenceSummary:
     """Sketches of number columns, counts of categories and missing cells, the number of rows, first and last time.
 
     Ranks of a sketch are exact while a column has fewer than `entries` values, and in both tails always; elsewhere
-    `rank_error` bounds them. A summary can be stored, merged with others, give a `Calibrator` (`fit_summary`), and
+    `rank_error` bounds them. A summary can be stored, merged with others, give a `Weigher` (`fit_summary`), and
     stand for the older table of `biselect.monitor`.
 
     Args:

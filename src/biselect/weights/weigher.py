@@ -1,4 +1,4 @@
-"""Calibrator: fit on a reference table, then weigh any pool against it."""
+"""Weigher: fit on a reference table, then weigh any pool against it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from biselect.tables.frames import NamedMatrix, align, as_matrix, library_of, re
 from biselect.weights.maps import WeightMap, make_map, map_name
 from biselect.weights.reference import MEMORY, WindowBuilder, Windows, refuse_labels
 from biselect.weights.reference_summary import ReferenceSummary, as_windows
-from biselect.weights.whole_row import Neighbourhood, looked_up
+from biselect.weights.whole_row import WholeRow, neighbour_rows
 
 MISSING = ("weigh", "median", "error")
 MARGINALS = ("isolation", "none")
@@ -30,7 +30,7 @@ Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[n
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationFacts:
+class WeighingFacts:
     """What a reader should know about a fitted calibration.
 
     Attributes:
@@ -61,7 +61,7 @@ class CalibrationFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholePool:
+class PoolFacts:
     """A table of which only the heaviest rows were kept.
 
     Attributes:
@@ -72,12 +72,12 @@ class WholePool:
     rows: int
     heavy: float
 
-    def looked_up(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
+    def neighbour_rows(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
         """The rows whose neighbours are looked up."""
         return np.flatnonzero(totals >= self.heavy)
 
 
-class Calibrator:
+class Weigher:
     """Bounded outlier weights, from a reference alone.
 
     The weights of a row depend on that row and the reference, never on the other rows of the pool. Numbers weigh by a
@@ -96,7 +96,7 @@ class Calibrator:
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
-    >>> calibrator = Calibrator().fit(rng.normal(size=(1000, 3)))
+    >>> calibrator = Weigher().fit(rng.normal(size=(1000, 3)))
     >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
     [[0.1, 0.0, 7.9]]
     """
@@ -122,11 +122,11 @@ class Calibrator:
         self.missing = missing
         self.seed = seed
 
-    def fit(self, reference: Any) -> Calibrator:
+    def fit(self, reference: Any) -> Weigher:
         """Learn location, scale and tails from the reference table: rows before the time the weights are used in."""
         return self._learn(self.windows(reference), reference)
 
-    def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Calibrator:
+    def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Weigher:
         """Learn from a reference that does not fit into memory, one block of rows after the other.
 
         Ranks are exact while all entries fit into `memory` bytes; beyond that they come from sketches, and
@@ -138,7 +138,7 @@ class Calibrator:
         """
         return self._learn(self._windows(blocks, memory=memory))
 
-    def fit_summary(self, summary: ReferenceSummary) -> Calibrator:
+    def fit_summary(self, summary: ReferenceSummary) -> Weigher:
         """Learn from the summary of a reference, whose rows are gone."""
         return self._learn(as_windows(summary, missing=self.missing))
 
@@ -146,11 +146,11 @@ class Calibrator:
         """What `fit_windows` takes, of a reference that is at hand."""
         return self._windows([reference], memory=None)
 
-    def fit_windows(self, windows: Windows) -> Calibrator:
+    def fit_windows(self, windows: Windows) -> Weigher:
         """Learn from a reference that was counted column by column, as `biselect.columns.counts` does."""
         return self._learn(windows)
 
-    def for_weights(self) -> Calibrator:
+    def for_weights(self) -> Weigher:
         """The same calibration, small enough to travel: it gives residuals and weights, and knows no ranks or rows."""
         light = copy(self)
         light._sample, light._columns = (), ()
@@ -261,7 +261,7 @@ class Calibrator:
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
-        whole: WholePool | None = None,
+        whole: PoolFacts | None = None,
     ) -> SelectionProblem:
         """The selection problem of a pool: W, its marginals, λ and the budgets.
 
@@ -301,7 +301,7 @@ class Calibrator:
             library=library_of(pool),
         )
         if marginals == "isolation":
-            rows, of = (looked_up(totals), len(W)) if whole is None else (whole.looked_up(totals), whole.rows)
+            rows, of = (neighbour_rows(totals), len(W)) if whole is None else (whole.neighbour_rows(totals), whole.rows)
             scores, around = np.zeros(len(W)), self._neighbourhood
             if rows.size:
                 own = residuals[rows]
@@ -318,7 +318,7 @@ class Calibrator:
 
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
-        Z, rows = self.residuals(pool), looked_up(self.weights(pool).sum(axis=1))
+        Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
         found = np.zeros(len(Z))
         found[rows] = self._neighbourhood.evidence(Z[rows], near_weight)
         return found
@@ -329,16 +329,16 @@ class Calibrator:
         It counts where the reference is clean: where the k rows of the pool that are furthest from it are further than
         its own rows explain.
         """
-        Z, rows = self.residuals(pool), looked_up(self.weights(pool).sum(axis=1))
+        Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
         around = self._neighbourhood
         return around.near_weight(around.nearest(Z[rows]), checks.whole("k", k), len(Z))
 
     @cached_property
-    def _neighbourhood(self) -> Neighbourhood:
+    def _neighbourhood(self) -> WholeRow:
         if not self._sample:
             raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
         rows = np.vstack([self.residuals(block) for block in self._sample])
-        return Neighbourhood(self._columns, np.random.default_rng(self.seed).permutation(rows))
+        return WholeRow(self._columns, np.random.default_rng(self.seed).permutation(rows))
 
     def _windows(self, blocks: Iterable[Any], *, memory: int | None) -> Windows:
         builder = WindowBuilder(missing=self.missing, seed=self.seed, memory=memory)
@@ -346,7 +346,7 @@ class Calibrator:
             builder.add(block)
         return builder.windows()
 
-    def _learn(self, windows: Windows, table: Any = None) -> Calibrator:
+    def _learn(self, windows: Windows, table: Any = None) -> Weigher:
         if self.needs_rows and table is None:
             raise InputError(
                 f"map {map_name(self.map)!r} needs all rows of the reference at once, which neither a summary nor a "
@@ -383,14 +383,14 @@ class Calibrator:
         Z = self.scale.residuals(values)
         return (Z if absent is None else np.where(absent, np.nan, Z))[:, self._numbers]
 
-    def _facts(self, windows: Windows) -> CalibrationFacts:
+    def _facts(self, windows: Windows) -> WeighingFacts:
         far = np.full((1, len(self._names)), np.finfo(np.float64).max)
         new = [0.0 if self._numbers.size else found.surprise(0) for found in self.categories.values()]
         far[0, [*self.categories]] = new
         one_value = {j for j, found in self.categories.items() if len(found.counts) == 1}
         ties = {self._names[j]: self._columns[j].tied_share for j in self._numbers}
         absent = {name: int(gaps) for name, gaps in zip(self._names, windows.absent, strict=True) if gaps}
-        return CalibrationFacts(
+        return WeighingFacts(
             reference_rows=windows.rows,
             features=len(self._names),
             categories=tuple(self._names[j] for j in sorted(self.categories.keys() - one_value)),
@@ -430,7 +430,7 @@ class Calibrator:
 
     def _require_fit(self) -> None:
         if not hasattr(self, "categories"):
-            raise InputError("this Calibrator has not been fit; call fit(reference) first")
+            raise InputError("this Weigher has not been fit; call fit(reference) first")
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

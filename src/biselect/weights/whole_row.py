@@ -3,7 +3,7 @@
 A block of m columns sees what its rows share; this sees what is unusual about a row by itself. In a clean reference the
 nearest neighbour of an unusual row is far away. A reference that holds unusual rows itself offers them as neighbours;
 then a row stands apart if fewer reference rows lie around it than may be unusual themselves. Which of the two counts is
-read off the data: see `Neighbourhood.near_weight`.
+read off the data: see `WholeRow.near_weight`.
 
 The nearest row is looked for in normal scores of the ranks, in which all columns count alike. The
 far one is looked for on a scale that keeps how far out a value lies, sign · log(1 + |z|): a few unusual rows in the
@@ -32,7 +32,7 @@ CHUNK_ROWS = 1 << 13  # looked up at a time
 DIGITS = 6  # of a distance; rounding makes equal rows differ beyond them
 
 
-class Neighbourhood:
+class WholeRow:
     """A sample of the reference in which rows look for neighbours.
 
     Args:
@@ -105,7 +105,7 @@ class Neighbourhood:
         return np.sign(z) * np.log1p(np.abs(z))
 
 
-def looked_up(totals: NDArray[np.float64]) -> NDArray[np.int64]:
+def neighbour_rows(totals: NDArray[np.float64]) -> NDArray[np.int64]:
     """The rows of a pool whose neighbours are looked up, by the sum of each row's weights."""
     return np.argsort(-totals, kind="stable")[:MOST_ROWS]
 

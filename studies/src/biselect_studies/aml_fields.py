@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import MissingDataError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 from biselect_studies.data.aml_features import MEANINGS, causal_features
 from biselect_studies.data.aml_generator import Market
@@ -151,7 +151,7 @@ class Scene:
         rows = self.split.reference
         return LogisticTrigger.fit(self.X[rows], self.labels[rows], seed=0, m=M)
 
-    def scorer(self, map_name: str) -> Calibrator:
+    def scorer(self, map_name: str) -> Weigher:
         """A stage-2 scorer, fit on the reference window and then held, on the buffer as on the test window.
 
         The supervised one sees all positives there and as many others as it needs; the others see no labels and the
@@ -212,10 +212,10 @@ def _detector(one: Scene, name: str) -> Scorer:
 
 
 @lru_cache(maxsize=2)
-def _scorer(one: Scene, map_name: str) -> Calibrator:
+def _scorer(one: Scene, map_name: str) -> Weigher:
     if map_name not in LABEL_FREE:
         rows = np.arange(one.split.reference.stop)
         others = np.random.default_rng(0).permutation(rows[~one.labels[rows]])[:NORMALS]
         chosen = np.sort(np.concatenate([rows[one.labels[rows]], others]))
-        return Calibrator(studied_map(map_name, one.labels[chosen])).fit(one.X[chosen].astype(np.float64))
-    return Calibrator(map_name).fit(one.X[one.latest].astype(np.float64))
+        return Weigher(studied_map(map_name, one.labels[chosen])).fit(one.X[chosen].astype(np.float64))
+    return Weigher(map_name).fit(one.X[one.latest].astype(np.float64))

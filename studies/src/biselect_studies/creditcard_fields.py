@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDataError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.baselines import fitted
 from biselect_studies.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect_studies.data.creditcard import find_credit_card, load_credit_card
@@ -89,7 +89,7 @@ def _weighed(
     """W and Z of every row of a window."""
     table = load_credit_card()
     rows = reference_rows(percent, window, reference)
-    calibrator = Calibrator(studied_map(map_name, table.labels[rows])).fit(table.features[rows])
+    calibrator = Weigher(studied_map(map_name, table.labels[rows])).fit(table.features[rows])
     pool = table.features[split(percent).window(window)]
     return calibrator.weights(pool), calibrator.residuals(pool)
 

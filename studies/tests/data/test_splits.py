@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.data.splits import refuse_label_copies, split_rows
 
 SHARES = st.tuples(st.integers(1, 60), st.integers(1, 38)).map(lambda s: (s[0], s[1], 100 - sum(s)))
@@ -57,7 +57,7 @@ def test_weights_fit_on_the_reference_do_not_see_later_rows_and_a_planted_leak_i
 
     def weights(reference):
         def columns(X):
-            W = Calibrator("ecdf").fit(X[reference]).weights(X)
+            W = Weigher("ecdf").fit(X[reference]).weights(X)
             return {f"W{j}": W[:, j] for j in range(W.shape[1])}
 
         return columns

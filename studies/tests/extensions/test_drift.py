@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from biselect import solve
 from biselect.errors import InputError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.extensions.drift import Question, decompose, measure
 from biselect_studies.extensions.sweeps import compare, label_free_maps
 from biselect_studies.extensions.validity import perturb
@@ -43,7 +43,7 @@ def test_margins_by_hand(table, question):
     rng = np.random.default_rng(2)
     older, newer, pool = table(rng, 300), table(rng, 300, shift=0.5), table(rng, 12)
     (drift,) = compare(older, newer, question(pool, marginals="none"), maps=["mad-z"])
-    before, after = (Calibrator(map="mad-z").fit(reference).weights(pool) for reference in (older, newer))
+    before, after = (Weigher(map="mad-z").fit(reference).weights(pool) for reference in (older, newer))
     eta = np.abs((before - after).mean(axis=0) - (before - after).mean()).max()
     sums = np.sort(after.sum(axis=0))
     assert drift.feature_drift == pytest.approx(eta)
@@ -72,7 +72,7 @@ def test_drift_within_the_margin_cannot_turn_the_chosen_features(table, question
     for _ in range(20):
         older, newer, pool = table(rng, 400), table(rng, 400, shift=rng.uniform(0, 0.3)), table(rng, 15)
         (drift,) = compare(older, newer, question(pool, marginals="none"), maps=["laplace"])
-        W = Calibrator(map="laplace").fit(newer).weights(pool)
+        W = Weigher(map="laplace").fit(newer).weights(pool)
         biased = W + drift.parts.feature
         if drift.joint.eaten < 1:
             values = biased[drift.newer.samples].sum(axis=0)
@@ -85,7 +85,7 @@ def test_all_features_chosen_leave_no_margin_to_eat(table):
     rng = np.random.default_rng(4)
     pool = table(rng, 10)
     ask = Question(pool=pool, k=2, m=4, select=solve)
-    drift = measure(Calibrator().fit(table(rng, 50)), Calibrator().fit(table(rng, 50, shift=1)), ask)
+    drift = measure(Weigher().fit(table(rng, 50)), Weigher().fit(table(rng, 50, shift=1)), ask)
     assert drift.feature_first.eaten == drift.joint.eaten == 0 and drift.to_dict()["joint"]["lead"] is None
 
 
@@ -97,7 +97,7 @@ def test_a_feature_that_is_constant_on_one_side_is_left_out(table, question):
     with pytest.raises(InputError, match="only 1 features vary in both references, 2 are to be chosen"):
         compare(older.assign(a=1.0, c=1.0), newer, question(pool), maps=["ecdf"])
     with pytest.raises(InputError, match="references, not maps"):
-        measure(Calibrator().fit(newer), Calibrator(map="laplace").fit(newer), question(pool))
+        measure(Weigher().fit(newer), Weigher(map="laplace").fit(newer), question(pool))
 
 
 WIDE = 1e9  # a cap that never binds

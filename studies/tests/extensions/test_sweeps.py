@@ -7,7 +7,7 @@ import pytest
 
 from biselect import solve
 from biselect.errors import InputError
-from biselect.weights import Calibrator, map_names
+from biselect.weights import Weigher, map_names
 from biselect_studies.extensions.drift import Question
 from biselect_studies.extensions.sweeps import CANDIDATES, choose_map, lag_sweep, shrink_sweep
 
@@ -89,10 +89,10 @@ def test_its_scores_are_the_mean_relative_drift_of_the_older_fifths():
     reference = heavy_with_wandering_scale(1)[:1000]
     fifths = np.split(reference, 5)
     pool = fifths[4]
-    newest = Calibrator(map="gaussian").fit(fifths[3]).weights(pool)
+    newest = Weigher(map="gaussian").fit(fifths[3]).weights(pool)
     expected = []
     for older in fifths[:3]:
-        delta = Calibrator(map="gaussian").fit(older).weights(pool) - newest
+        delta = Weigher(map="gaussian").fit(older).weights(pool) - newest
         expected.append(np.abs(delta.mean(axis=0) - delta.mean()).max() / newest.std())
     assert choose_map(reference).relative_drift["gaussian"] == pytest.approx(np.mean(expected))
 

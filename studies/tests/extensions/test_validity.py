@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.maps import smoothed_cdf
 from biselect_quantum.conventions import rzz_angle
 from biselect_studies.extensions.validity import (
@@ -53,7 +53,7 @@ def test_smoothing_and_clipping_move_a_rank_by_at_most_one_in_n_plus_one():
 
 def test_ecdf_tail_probabilities_are_uniform_within_the_band():
     rng = np.random.default_rng(1)
-    calibrator = Calibrator("ecdf", cap=100).fit(rng.standard_t(3, size=(400, 1)))  # ranks alone, nothing else is fit
+    calibrator = Weigher("ecdf", cap=100).fit(rng.standard_t(3, size=(400, 1)))  # ranks alone, nothing else is fit
     p = np.exp(-calibrator.weights(rng.standard_t(3, size=(200_000, 1)))[:, 0])
     grid = np.linspace(0, 1, 101)
     distance = np.abs(np.searchsorted(np.sort(p), grid, side="right") / p.size - grid).max()
@@ -74,7 +74,7 @@ def test_conformal_p_values_of_fresh_rows_have_no_excess_but_noise():
     p = []
     for seed in range(400):
         draw = rng.lognormal(size=(121, 1))
-        p.append(np.exp(-Calibrator(map="conformal", cap=50, seed=seed).fit(draw[:120]).weights(draw[120:])[0, 0]))
+        p.append(np.exp(-Weigher(map="conformal", cap=50, seed=seed).fit(draw[:120]).weights(draw[120:])[0, 0]))
     assert super_uniform_excess(p) <= super_uniform_noise(400, 0.01)
 
 

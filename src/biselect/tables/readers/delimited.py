@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns.date_text import in_words
-from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, way_of
+from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, pattern_of
 from biselect.errors import InputError
 from biselect.options import ANY, Csv, spell
-from biselect.tables.readers.sniffing import WESTERN, Sniffed, sniff
+from biselect.tables.readers.sniffing import WESTERN, TextFormat, sniff
 from biselect.tables.readers.text_columns import (
     ALWAYS_MISSING,
     LOOKED_AT,
@@ -26,7 +26,7 @@ from biselect.tables.readers.text_columns import (
     MOSTLY,
     SEEN,
     Hints,
-    Understood,
+    ParsedColumn,
     understand,
 )
 
@@ -162,7 +162,7 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     """A CSV as a table: what is not given of its form is found out, and remembered (`reading_of`)."""
     refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = looks_of(sniffed, form)
+    looks = sample_format(sniffed, form)
     table, encoding = read_text(path, sniffed, form, looks, _whole)
     names, kinds = table.column_names, [kind.id for kind in table.schema.types]
     texts = [at for at, kind in enumerate(kinds) if kind == TEXT]
@@ -183,11 +183,11 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
 
 def reading_from(
     path: Path,
-    sniffed: Sniffed,
+    sniffed: TextFormat,
     encoding: str,
-    looks: "Looks",
+    looks: "SampleFormat",
     names: Sequence[str],
-    told: Mapping[str, Understood],
+    told: Mapping[str, ParsedColumn],
     words: Collection[str],
 ) -> Reading:
     """How a CSV was read: what its columns of text were taken for, and which stay text. What is not plain is told."""
@@ -219,7 +219,7 @@ def remembered(reading: Reading) -> dict[bytes, str]:
     return {SOURCE: json.dumps(asdict(reading))}
 
 
-def hints_for(form: CsvForm, looks: "Looks", delimiter: str, texts: int) -> Hints:
+def hints_for(form: CsvForm, looks: "SampleFormat", delimiter: str, texts: int) -> Hints:
     """What is known beside the columns of text, of which there are so many."""
     return Hints(
         style=looks.style,
@@ -238,17 +238,17 @@ def absent_texts(form: CsvForm) -> pa.Array | None:
 
 
 def _understood(
-    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "Looks", hints: Hints
-) -> dict[int, Understood]:
+    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "SampleFormat", hints: Hints
+) -> dict[int, ParsedColumn]:
     """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
     as_is, absent = {*form.categories, *looks.codes}, absent_texts(form)
     names, kept = table.column_names, set(form.text_columns)
 
-    def understood(positions: Sequence[int]) -> dict[int, Understood]:
+    def understood(positions: Sequence[int]) -> dict[int, ParsedColumn]:
         made = {}
         for at in positions:
             column = table.column(at)
-            found = Understood(values=column) if names[at] in as_is else understand(column, hints)
+            found = ParsedColumn(values=column) if names[at] in as_is else understand(column, hints)
             if found.values.type.id == TEXT:
                 found = replace(found, values=without(found.values, absent))
             if found.values is not column:
@@ -262,7 +262,7 @@ def _understood(
         return dict(sorted((at, one) for part in parts for at, one in part.items()))
 
 
-def _style(name: str, told: Mapping[str, Understood], looks: "Looks") -> tuple[str, str] | None:
+def _style(name: str, told: Mapping[str, ParsedColumn], looks: "SampleFormat") -> tuple[str, str] | None:
     """The marks of a column whose numbers are not plain."""
     if name not in told:
         return (",", "") if name in looks.commas else None
@@ -287,7 +287,7 @@ def refuse_marks(form: CsvForm) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looks:
+class SampleFormat:
     """What the sample shows of the columns: the style of the file, those with its decimal comma, codes, marks."""
 
     style: Style | None
@@ -296,7 +296,7 @@ class Looks:
     missing: Mapping[str, Sequence[str]]
 
 
-def looks_of(sniffed: Sniffed, form: CsvForm) -> Looks:
+def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
     """What the sample shows."""
     ways: dict[str, set[Written]] = {}
     codes, missing = set(), {}
@@ -305,7 +305,7 @@ def looks_of(sniffed: Sniffed, form: CsvForm) -> Looks:
         texts = {text.strip() for text in entries}
         marks = {text for text in texts if text in ALWAYS_MISSING}
         texts -= marks
-        found = [way for text in texts if (way := way_of(text)) is not None]
+        found = [way for text in texts if (way := pattern_of(text)) is not None]
         if found and len(found) >= MOSTLY * len(texts):
             ways[name] = set(found)
             if marks - {""}:
@@ -319,7 +319,7 @@ def looks_of(sniffed: Sniffed, form: CsvForm) -> Looks:
     elif form.thousands is not None and form.thousands in ".,":
         style = Style(decimal="," if form.thousands == "." else ".")
     commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
-    return Looks(
+    return SampleFormat(
         style=style,
         commas=frozenset(commas if style is not None and style.decimal == "," else ()),
         codes=frozenset(codes),
@@ -328,7 +328,7 @@ def looks_of(sniffed: Sniffed, form: CsvForm) -> Looks:
 
 
 def read_text(
-    path: Path, sniffed: Sniffed, form: CsvForm, looks: Looks, take: Callable[..., Taken]
+    path: Path, sniffed: TextFormat, form: CsvForm, looks: SampleFormat, take: Callable[..., Taken]
 ) -> tuple[Taken, str]:
     """What `take` makes of the file, and the encoding in the end; what the first look could not show is tried again.
 

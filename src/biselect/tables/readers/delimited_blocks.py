@@ -21,23 +21,23 @@ from biselect.tables.readers.delimited import (
     NOTHING,
     TEXT,
     CsvForm,
-    Looks,
+    SampleFormat,
     absent_texts,
     hints_for,
-    looks_of,
     read_text,
     reading_from,
     refuse_marks,
     refuse_open_quote,
     remembered,
+    sample_format,
     without,
 )
 from biselect.tables.readers.sniffing import sniff
 from biselect.tables.readers.sources import Source, refuse_repeated
 from biselect.tables.readers.text_columns import (
     Hints,
+    ParsedColumn,
     TextColumn,
-    Understood,
     as_numbers,
     entries_of,
     understand,
@@ -90,12 +90,12 @@ def stream_delimited(path: Path, form: CsvForm, memory: int) -> tuple[pa.Schema,
     """
     refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = looks_of(sniffed, form)
+    looks = sample_format(sniffed, form)
     as_is = {*form.categories, *looks.codes, *form.text_columns}
     seen, encoding = read_text(
         path, sniffed, form, looks, partial(_seen, form=form, looks=looks, delimiter=sniffed.delimiter, as_is=as_is)
     )
-    told: dict[str, Understood] = {}
+    told: dict[str, ParsedColumn] = {}
     converts: dict[str, Convert] = {}
     absent = absent_texts(form)
     for name, column in seen.texts.items():
@@ -144,7 +144,7 @@ def _seen(
     parse_options: Any,
     convert_options: Any,
     form: CsvForm,
-    looks: Looks,
+    looks: SampleFormat,
     delimiter: str,
     as_is: set[str],
 ) -> Seen:
@@ -204,7 +204,7 @@ def _wider(kind: pa.DataType, text: str, options: Mapping[str, Any]) -> pa.DataT
     return TYPES[-1]
 
 
-def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int) -> tuple[Understood, Convert] | None:
+def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
     """What a column of text holds, and how each block of it is converted; None where it stays text."""
     entries, hints = column.entries, column.hints
     if entries is None:
@@ -226,7 +226,7 @@ def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int)
 
 
 def _converted(
-    block: pa.Array, row: int, *, ways: Mapping[str, Written], hints: Hints, understood: Understood
+    block: pa.Array, row: int, *, ways: Mapping[str, Written], hints: Hints, understood: ParsedColumn
 ) -> pa.ChunkedArray:
     """A block of numbers, or of codes, whose form is known."""
     here = entries_of(pa.chunked_array([block]), hints.missing)

@@ -33,7 +33,7 @@ WESTERN = "cp1252"  # what a file is taken for that is not UTF-8; printable Lati
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sniffed:
+class TextFormat:
     """What the beginning of a file shows.
 
     Attributes:
@@ -59,7 +59,7 @@ class Sniffed:
     longest: int
 
 
-def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = None) -> Sniffed:
+def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = None) -> TextFormat:
     """Look at the beginning of a file; what is given is not guessed."""
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise InputError(f"{spell(Csv(delimiter=ANY))} must be one plain character, such as ';', got {delimiter!r}")
@@ -82,7 +82,7 @@ def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = No
     if delimiter is None:
         delimiter = _delimiter(text, whole, "\t" if ".tsv" in path.name.lower() else ",")
     names, rows = _rows(text, whole, delimiter)
-    return Sniffed(
+    return TextFormat(
         encoding=encoding,
         bom=bool(bom),
         plain=sample.isascii(),

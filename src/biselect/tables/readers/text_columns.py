@@ -53,7 +53,7 @@ class Hints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Understood:
+class ParsedColumn:
     """A column, and what it was taken for.
 
     Attributes:
@@ -128,15 +128,15 @@ class Entries:
         return pc.if_else(absent, pa.scalar(None, pa.string()), self.texts), marks
 
 
-def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
+def understand(column: pa.ChunkedArray, hints: Hints) -> ParsedColumn:
     """A column of text as numbers or dates where that is what it holds, with marks of missing values taken out.
 
     A column that holds anything else as well stays as it is.
     """
     if hints.date_form is None and holds_words(column, hints):
-        return Understood(values=column)
+        return ParsedColumn(values=column)
     if (entries := entries_of(column, hints.missing)) is None:
-        return Understood(values=column)
+        return ParsedColumn(values=column)
     if hints.date_form is not None and (dates := _given_dates(entries, hints.date_form)) is not None:
         return dates
     found = None
@@ -144,7 +144,7 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
         found = _as_dates(entries)
     elif entries.ways and not entries.others(entries.ways):
         found = as_numbers(entries, hints)
-    return found or Understood(values=column)
+    return found or ParsedColumn(values=column)
 
 
 def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
@@ -216,14 +216,14 @@ def _is_value(text: str) -> bool:
     return written(text) is not None or bool(forms_of("".join("9" if one.isdigit() else one for one in text)))
 
 
-def _given_dates(entries: Entries, form: str) -> Understood | None:
+def _given_dates(entries: Entries, form: str) -> ParsedColumn | None:
     texts, marks = entries.present()
     if texts.null_count == len(texts) or (dates := from_form(texts, form)).null_count > texts.null_count:
         return None
-    return Understood(values=entries.spread(dates), date_form=form, missing=marks)
+    return ParsedColumn(values=entries.spread(dates), date_form=form, missing=marks)
 
 
-def _as_dates(entries: Entries) -> Understood | None:
+def _as_dates(entries: Entries) -> ParsedColumn | None:
     texts, marks = entries.present()
     dates = to_dates(texts, entries.dates, entries.spread)
     if dates is None:
@@ -232,10 +232,10 @@ def _as_dates(entries: Entries) -> Understood | None:
     if dates.doubtful:
         other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
         doubt = f"may as well have month and day the other way round: {spell(Csv(date_format=other))}"
-    return Understood(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
+    return ParsedColumn(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
 
 
-def as_numbers(entries: Entries, hints: Hints) -> Understood | None:
+def as_numbers(entries: Entries, hints: Hints) -> ParsedColumn | None:
     """Entries all of which look like numbers, as such; None where they are written in ways that do not go together."""
     ways = list(entries.ways.values())
     style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
@@ -248,12 +248,12 @@ def as_numbers(entries: Entries, hints: Hints) -> Understood | None:
         return None
     texts, marks = entries.present()
     if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py():
-        return Understood(values=entries.spread(texts), missing=marks, code=True)
+        return ParsedColumn(values=entries.spread(texts), missing=marks, code=True)
     doubt = ""
     if guess:
         other = Csv(decimal=",", thousands="") if style.thousands else Csv(decimal=".", thousands=",")
         doubt = f"may as well be written the other way: {spell(other)}"
-    return Understood(
+    return ParsedColumn(
         values=entries.spread(to_numbers(texts, entries.ways, style)),
         style=style,
         unit=next(iter(units), ""),

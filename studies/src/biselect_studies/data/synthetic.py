@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_studies.data.marginals import MARGINALS
 
 __all__ = [
@@ -290,7 +290,7 @@ class Mechanism:
         if self.name == "proxy-burden":
             for X in (reference, pool):
                 self._follow(X, active, others)
-        Z = Calibrator(center=center).fit(reference).residuals(pool)
+        Z = Weigher(center=center).fit(reference).residuals(pool)
         return Planted(residuals=Z, weights=np.abs(Z), samples=samples, features=active)
 
     def _nominal(

@@ -13,7 +13,7 @@ from qiskit import QuantumCircuit, generate_preset_pass_manager
 from qiskit.quantum_info import Statevector
 
 from biselect.core import SelectionProblem
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
@@ -69,7 +69,7 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     reference = rng.normal(size=(REFERENCE_ROWS, n_features))
     pool = rng.normal(size=(n_samples, n_features))
     pool[:k, :m] += NUDGE
-    return Calibrator("ecdf").fit(reference).problem(pool, k, m, marginals=paper_marginals)
+    return Weigher("ecdf").fit(reference).problem(pool, k, m, marginals=paper_marginals)
 
 
 def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:

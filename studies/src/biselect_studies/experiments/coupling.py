@@ -9,7 +9,7 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect.tables.demo import demo_pool
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_quantum.devices import Patch, choose_patch, hardware_mask, masked, place, retained_mass
 from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.experiments.compile_case import device
@@ -72,7 +72,7 @@ def credit_card(
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Calibrator("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
+    calibrator = Weigher("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
     return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=MARGINALS[marginals])
 
 

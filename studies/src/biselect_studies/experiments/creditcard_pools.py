@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.baselines import RANKERS, choose, ranked
@@ -206,21 +206,21 @@ def _block_rows() -> int:
     return min(BLOCK_ROWS, fields.split(SPLIT).test.start // BLOCKS)
 
 
-def _block(map_name: str, block: int) -> Calibrator:
+def _block(map_name: str, block: int) -> Weigher:
     end = fields.split(SPLIT).test.start - block * _block_rows()
     return _fitted(map_name, end - _block_rows(), end)
 
 
 @lru_cache(maxsize=4)
-def _fitted(map_name: str, start: int, stop: int) -> Calibrator:
+def _fitted(map_name: str, start: int, stop: int) -> Weigher:
     table = load_credit_card()
-    return Calibrator(studied_map(map_name, table.labels[start:stop])).fit(table.features[start:stop, :D])
+    return Weigher(studied_map(map_name, table.labels[start:stop])).fit(table.features[start:stop, :D])
 
 
-def _part(map_name: str, rows: slice, fraction: float, draw: int, repeat: int) -> Calibrator:
+def _part(map_name: str, rows: slice, fraction: float, draw: int, repeat: int) -> Weigher:
     total = rows.stop - rows.start
     if fraction == 1:
         return _fitted(map_name, rows.start, rows.stop)
     rng = np.random.default_rng([draw, repeat, round(1000 * fraction)])
     chosen = np.sort(rng.choice(total, size=round(fraction * total), replace=False)) + rows.start
-    return Calibrator(map_name).fit(load_credit_card().features[chosen, :D])
+    return Weigher(map_name).fit(load_credit_card().features[chosen, :D])

@@ -8,7 +8,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.tables.demo import demo_pool
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import Program
 from biselect_quantum.circuits.best_known import Threshold
@@ -143,5 +143,5 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     kinds = ((labels, k), (~labels, n - k))
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
-    calibrator = Calibrator(map="ecdf", cap=CAP).fit(pool.reference.select(names))
+    calibrator = Weigher(map="ecdf", cap=CAP).fit(pool.reference.select(names))
     return calibrator.problem(candidates, k, m, marginals=paper_marginals)

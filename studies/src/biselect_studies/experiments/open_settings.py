@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect.tables.demo import demo_pool
-from biselect.weights import Calibrator
+from biselect.weights import Weigher
 from biselect_quantum.devices import hardware_mask, place, retained_mass
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic
@@ -99,7 +99,7 @@ def cap_settings(cell: Cell, seed: int) -> dict[str, float]:
     frauds = rng.choice(np.flatnonzero(pool.labels), k, replace=False)
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Calibrator("ecdf-paper", cap=cell["cap"]).fit(pool.reference.select(names))
+    calibrator = Weigher("ecdf-paper", cap=cell["cap"]).fit(pool.reference.select(names))
     rows = pool.candidates.select(names).take(np.sort(np.concatenate([frauds, others])))
     problem = calibrator.problem(rows, k, m, marginals="none")  # marginals play no part in what is kept
     patch = _patch(cell["device"], n, d)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect.weights.weigher import Calibrator
+from biselect.weights.weigher import Weigher
 from biselect_studies.data.marginals import MARGINALS
 from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
 
@@ -88,7 +88,7 @@ class Question:
     coupling_weight: float = 1.0
     marginals: str = "bounded"
 
-    def problem(self, calibrator: Calibrator, features: Sequence[str]) -> SelectionProblem:
+    def problem(self, calibrator: Weigher, features: Sequence[str]) -> SelectionProblem:
         """The selection problem under one calibration, on these features."""
         return calibrator.problem(
             self.pool,
@@ -212,7 +212,7 @@ class Drift:
         }
 
 
-def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
+def measure(older: Weigher, newer: Weigher, question: Question) -> Drift:
     """The drift between two fitted calibrators of one map."""
     if older.facts.map != newer.facts.map:
         raise InputError(f"drift compares references, not maps: {older.facts.map!r} against {newer.facts.map!r}")

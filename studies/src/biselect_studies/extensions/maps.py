@@ -255,7 +255,7 @@ class LogisticMap(WeightMap):
     def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
         """Fit one regression per feature."""
         if rows is None or self.labels is None:
-            raise InputError("the logistic map is supervised: Calibrator(LogisticMap(labels)), one label per row")
+            raise InputError("the logistic map is supervised: Weigher(LogisticMap(labels)), one label per row")
         marks = _as_labels(self.labels, len(rows))
         self.scale = fit_scale(columns, "median")
         below, above = self._sides(np.where(np.isnan(rows), self.scale.location, rows))

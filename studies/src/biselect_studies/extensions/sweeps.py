@@ -14,7 +14,7 @@ from biselect.tables.frames import rows_of
 from biselect.tables.times import windows_in_time
 from biselect.weights.maps import map_names
 from biselect.weights.reference_summary import ReferenceSummary
-from biselect.weights.weigher import Calibrator
+from biselect.weights.weigher import Weigher
 from biselect_studies.extensions.drift import Drift, Question, decompose, measure
 
 FRACTIONS = (0.5, 0.25, 0.1, 0.05)  # of the reference, as in the paper's reference-window sweep
@@ -26,7 +26,7 @@ FEWEST_ROWS_TO_CHOOSE = 40 * PARTS  # conformal splits a window in halves; with 
 # what a map is chosen from: those that the paper compares
 CANDIDATES = ("ecdf", "conformal", "gaussian", "abs-z", "mad-z", "student-t", "laplace", "pareto")
 
-MakeCalibrator = Callable[[str], Calibrator]
+MakeCalibrator = Callable[[str], Weigher]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ def compare(
     question: Question,
     *,
     maps: Sequence[str] | None = None,
-    calibrator: MakeCalibrator = Calibrator,
+    calibrator: MakeCalibrator = Weigher,
 ) -> tuple[Drift, ...]:
     """Drift between two references, tables or summaries, one per map; every map without labels where none are named."""
     return _drifts(older, _fitted(newer, maps, calibrator), question, calibrator)
@@ -63,7 +63,7 @@ def lag_sweep(
     window: int,
     step: int | None = None,
     maps: Sequence[str] | None = None,
-    calibrator: MakeCalibrator = Calibrator,
+    calibrator: MakeCalibrator = Weigher,
 ) -> list[Point]:
     """Drift of ever older windows against the newest one, oldest first.
 
@@ -99,11 +99,11 @@ def shrink_sweep(
     """Drift of random parts of the reference against all of it: (fraction, drifts), `repeats` times a fraction."""
     rng = np.random.default_rng(seed)
     total = len(reference)
-    whole = _fitted(reference, maps, Calibrator)
+    whole = _fitted(reference, maps, Weigher)
     for fraction in fractions:
         for _ in range(repeats):
             rows = np.sort(rng.choice(total, size=round(fraction * total), replace=False))
-            yield fraction, _drifts(rows_of(reference, rows), whole, question, Calibrator)
+            yield fraction, _drifts(rows_of(reference, rows), whole, question, Weigher)
 
 
 def label_free_maps() -> list[str]:
@@ -111,15 +111,15 @@ def label_free_maps() -> list[str]:
     return [name for name in map_names() if name != "logistic"]
 
 
-def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Calibrator]:
+def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Weigher]:
     return [_fit(calibrator(name), reference) for name in maps or label_free_maps()]
 
 
-def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
+def _drifts(older: Any, newer: list[Weigher], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
     return tuple(measure(_fit(calibrator(one.facts.map), older), one, question) for one in newer)
 
 
-def _fit(calibrator: Calibrator, reference: Any) -> Calibrator:
+def _fit(calibrator: Weigher, reference: Any) -> Weigher:
     if isinstance(reference, ReferenceSummary):
         return calibrator.fit_summary(reference)
     return calibrator.fit(reference)
@@ -133,7 +133,7 @@ class MapChoice(NamedTuple):
     relative_drift: dict[str, float]
 
 
-def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed: int = 0) -> MapChoice:
+def choose_map(reference: Any, *, calibrator: MakeCalibrator = Weigher, seed: int = 0) -> MapChoice:
     """Compare the maps that need no labels; the rows of the reference must be in the order of time (paper, Discussion).
 
     The last fifth is weighed against the fifth before it and, in turn, against each older fifth. Drift is taken
@@ -161,7 +161,7 @@ def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed:
     return MapChoice(map=best, relative_drift=drift, why=why)
 
 
-def _relative_drift(older: Calibrator, newer: Calibrator, pool: Any) -> float:
+def _relative_drift(older: Weigher, newer: Weigher, pool: Any) -> float:
     shared = [name for name in newer.varying if name in older.varying]
     if not shared:
         return np.inf

@@ -89,7 +89,7 @@ def read_weights(
     """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
     from biselect.tables.inputs import open_pool
     from biselect.tables.problem_files import read_problem
-    from biselect.weights import Calibrator
+    from biselect.weights import Weigher
     from biselect_studies.data.marginals import MARGINALS
 
     if reference is None:
@@ -98,7 +98,7 @@ def read_weights(
         raise InputError("a pool has no budgets; give both -k and -m")
     rows = open_pool(problem, reference, roles)
     normal, pool = rows.matrices
-    calibrator = Calibrator(map="ecdf").fit(normal)
+    calibrator = Weigher(map="ecdf").fit(normal)
     made = calibrator.problem(pool, k, m, marginals=MARGINALS[marginals], sample_names=rows.sample_names)
     return made, calibrator.weights(normal)
 
