@@ -1,7 +1,7 @@
 """Best response: with one side held, values add up on the other, so the best choice there is a top-c.
 
-`SideProblem` is the problem seen from one side: choose items there, and the other side responds. Features are items when
-they are enumerated or branched on, samples when those are. Whatever works on this view works for both.
+`SideProblem` is the problem seen from one side: choose items there, and the other side responds. Features are
+items when they are enumerated or branched on, samples when those are. Whatever works on this view works for both.
 """
 
 from dataclasses import dataclass

@@ -133,7 +133,7 @@ class Weigher:
         `facts.rank_error` bounds how wrong any of them can be.
 
         Args:
-            blocks: tables with the same columns, such as those of `biselect.tables.readers.columnar.parquet_blocks`.
+            blocks: tables with the same columns, such as the blocks of a Parquet file.
             memory: bytes that the sketches may hold.
         """
         return self._learn(self._windows(blocks, memory=memory))
