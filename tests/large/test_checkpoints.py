@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.engines.tallies import Tally, cut
+from tests.large.tallies import Tally, cut
 
 from biselect.errors import AlteredWarning
 from biselect.large import checkpoints as kept_passes

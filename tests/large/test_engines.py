@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.tallies import Tally, cut
+from tests.large.tallies import Tally, cut
 
 from biselect._version import __version__
 from biselect.errors import InputError, MissingDependencyError

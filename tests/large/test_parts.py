@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.tallies import cut
+from tests.large.tallies import cut
 
 from biselect.large.parts import Partitions, rows_between
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.tallies import Tally, cut
+from tests.large.tallies import Tally, cut
 
 from biselect.errors import InputError
 from biselect.large.engines import bytes_of, engine_for

@@ -25,20 +25,20 @@ DIAGNOSTICS = {
     "what was guessed about the files": [f"{HERE}.warnings.reading_findings"],
     "columns and rules without a part": [f"{HERE}.warnings.unused_findings"],
     "columns that moved": [f"{HERE}.warnings.drift_findings"],
-    "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large.asking.table_findings"],
+    "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large_review.table_findings"],
     "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
-    "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large.asking.find_kinds"],
+    "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large_review.find_kinds"],
     "what chance alone would give": [f"{HERE}.reviewing.null_for"],
     "the part of the page that can be moved": [f"{HERE}.answering.explore"],
-    "how the chosen cells lie to the reference": [f"{HERE}.evidence.gather_evidence"],
-    "the rows of each kind": [f"{HERE}.summary.describe_kinds"],
-    "how many of the rows stand out": [f"{HERE}.summary.find"],
-    "how many chosen cells are missing": [f"{HERE}.summary.filled_findings"],
-    "pictures of the columns": [f"{HERE}.summary.column_pictures"],
-    "facts about the calibration": [f"{HERE}.summary._calibration"],
-    "known positives": [f"{HERE}.summary._label_facts"],
-    "the share that the columns show": [f"{HERE}.summary.coverage"],
-    "the picture of the block in its surroundings": [f"{HERE}.summary._heatmap"],
+    "how the chosen cells lie to the reference": ["biselect.weights.evidence.gather_evidence"],
+    "the rows of each kind": [f"{HERE}.view.describe_kinds"],
+    "how many of the rows stand out": [f"{HERE}.view.find"],
+    "how many chosen cells are missing": [f"{HERE}.view.filled_findings"],
+    "pictures of the columns": [f"{HERE}.view.column_pictures"],
+    "facts about the calibration": [f"{HERE}.view._calibration"],
+    "known positives": [f"{HERE}.view._label_facts"],
+    "the share that the columns show": [f"{HERE}.view.coverage"],
+    "the picture of the block in its surroundings": [f"{HERE}.view._heatmap"],
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
 NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
@@ -199,7 +199,7 @@ def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may
     }
 
 
-@pytest.mark.parametrize("place", ["reviewing.false_share", "summary.find", "answering.explore"])
+@pytest.mark.parametrize("place", ["reviewing.false_share", "view.find", "answering.explore"])
 def test_who_interrupts_ends_the_work(place, monkeypatch):
     monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
