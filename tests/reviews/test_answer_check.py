@@ -28,7 +28,7 @@ from biselect.large import weighing as large_weighing
 from biselect.large.collecting import moved_back
 from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.pages.answer_files import told_files
+from biselect.pages._answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
 from biselect.reviews.kinds import find_kinds, kinds_bytes

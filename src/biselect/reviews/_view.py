@@ -15,7 +15,7 @@ from biselect.core.sector import count_in_words
 from biselect.core.selection import Explanation, Swap
 from biselect.pages.html import FORMAT
 from biselect.pages.words import words_of
-from biselect.reviews.column_pictures import column_pictures
+from biselect.reviews._column_pictures import column_pictures
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.headline import Chance, carries, find, row_weights
 from biselect.reviews.how_many import coverage, row_shares
