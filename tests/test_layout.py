@@ -22,8 +22,6 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "app/test_server.py": "app/jobs app/pages",
         "cli/test_main.py": "cli/commands cli/options",
         "cli/test_select.py": "cli/answer",
-        "tables/readers/test_delimited.py": "tables/readers/sniffing",
-        "tables/readers/test_read_table.py": "tables/readers/databases tables/readers/excel tables/readers/values",
         "plot/test_plot.py": "plot/change plot/content plot/heat plot/scores",
         "large/test_large_review.py": "large/blocks large/counting reviews/large_review",
         "large/test_checking.py": "weights/reference",

@@ -25,8 +25,8 @@ from biselect.large import any_source, arrow_rows, parquet_rows, parts
 from biselect.large.any_source import partitions_of
 from biselect.large.parts import Partitions, place_of
 from biselect.large.spool import Spool, SpooledRows
+from biselect.tables._table import as_table
 from biselect.tables.readers import json_lines, read_table
-from biselect.tables.table import as_table
 
 NAMES = ("a", "b.c", "text")
 

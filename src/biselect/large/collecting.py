@@ -25,7 +25,7 @@ from biselect.large.ids import id_texts
 from biselect.large.parts import Part
 from biselect.large.passes import Arrays
 from biselect.large.time_cut import ORIGIN
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 
