@@ -15,7 +15,7 @@ from pyarrow import ipc
 
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 from biselect.tables import NamedMatrix, align, arrow_floats, as_matrix, is_number, refuse_unusable
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.errors import InputError
-from biselect.large.any_source import MEMORY, partitions_of
+from biselect.large._any_source import MEMORY, partitions_of
+from biselect.large._counting import Counting, counts_of
+from biselect.large._survey import sample_share
 from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.counting import Counting, counts_of
+from biselect.large.dataset import Part, Partitions
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.parts import Part, Partitions
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.spool import Spool
-from biselect.large.survey import sample_share
 from biselect.options import refuse_others
 from biselect.progress import Steps
 from biselect.tables import (

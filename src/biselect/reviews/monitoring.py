@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from biselect._version import __version__
 from biselect.core import Selection
 from biselect.errors import InputError
+from biselect.large.dataset import Partitions, rows_between
 from biselect.large.engines import bytes_of, engine_for
-from biselect.large.parts import Partitions, rows_between
 from biselect.large.passes import Engine
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up

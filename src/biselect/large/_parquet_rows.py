@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from biselect.errors import InputError
-from biselect.large.parts import (
+from biselect.large.dataset import (
     BLOCK_ROWS,
     BUFFER,
     Partitions,

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large.ids import Run
-from biselect.large.parts import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
+from biselect.large._ids import Run
+from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
 from biselect.large.passes import Arrays, over
 from biselect.options import ANY, Csv, Split, spell
 from biselect.tables import entry_as_text, read_times, rows_until

@@ -12,15 +12,15 @@ import pyarrow as pa
 
 from biselect.core.untrusted import refuse_bomb
 from biselect.errors import InputError
-from biselect.large.arrow_rows import (
+from biselect.large._arrow_rows import (
     array_partitions,
     arrow_partitions,
     dataset_partitions,
     held_partitions,
     is_arrow_file,
 )
-from biselect.large.parquet_rows import parquet_partitions
-from biselect.large.parts import BLOCK_ROWS, Partitions, reading
+from biselect.large._parquet_rows import parquet_partitions
+from biselect.large.dataset import BLOCK_ROWS, Partitions, reading
 from biselect.large.spool import Spool
 from biselect.tables import as_table
 from biselect.tables.readers import (

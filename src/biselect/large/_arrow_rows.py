@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large.parts import (
+from biselect.large.dataset import (
     BLOCK_ROWS,
     BUFFER,
     MOST_PART_ROWS,

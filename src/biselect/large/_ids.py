@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large.parts import Part, Partitions, place_of
+from biselect.large.dataset import Part, Partitions, place_of
 from biselect.large.passes import Arrays, Pass, over
 from biselect.tables import is_text
 

@@ -22,7 +22,7 @@ from biselect.large.blocks import (
     told_of,
     unpacked,
 )
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix
