@@ -29,7 +29,8 @@ from biselect.large._any_source import partitions_of
 from biselect.large.dataset import Partitions, place_of
 from biselect.large.spool import Spool, SpooledRows
 from biselect.tables._table import as_table
-from biselect.tables.readers import json_lines, read_table
+from biselect.tables.readers import _json_lines as json_lines
+from biselect.tables.readers import read_table
 
 NAMES = ("a", "b.c", "text")
 

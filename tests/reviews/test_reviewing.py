@@ -15,7 +15,7 @@ from biselect.cli.demo import TITLE
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Columns, Csv, RowRules, Search, Split, running
 from biselect.reviews.reviewing import review_problem
-from biselect.tables import frames
+from biselect.tables import _frames as frames
 from biselect.tables.demo import COLUMNS, demo_tables
 
 BUDGETS = {"k": 2, "m": 2}

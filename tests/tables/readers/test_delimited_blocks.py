@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.tables.readers import delimited, delimited_blocks, read_table
+from biselect.tables.readers import _delimited as delimited
+from biselect.tables.readers import _delimited_blocks as delimited_blocks
+from biselect.tables.readers import read_table
 from biselect.tables.readers._delimited import PLAIN, CsvForm
 from biselect.tables.readers._delimited_blocks import stream_delimited
 
