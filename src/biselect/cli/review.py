@@ -70,7 +70,7 @@ def review(
     from biselect.pages._monitor_view import learnt
     from biselect.sessions.new_export import go_on
     from biselect.sessions.rounds import export, offer_rows, rounds_summary, take_answers
-    from biselect.tables.table import Table
+    from biselect.tables import Table
 
     steps = Steps(output.quiet)
 

@@ -22,7 +22,7 @@ from biselect.reviews.how_many import coverage, row_shares
 from biselect.reviews.kinds import SIDES, Kind, KindList, sides_of
 from biselect.reviews.warnings import Findings, filled_findings
 from biselect.solvers.representatives import of_kept_rows
-from biselect.tables.frames import rows_of
+from biselect.tables import rows_of
 from biselect.tables.row_rules import rules_in_words
 from biselect.weights.evidence import Evidence, WeighedPool
 

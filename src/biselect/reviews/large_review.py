@@ -22,7 +22,7 @@ from biselect.reviews.answering import Question
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
 from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
-from biselect.tables.inputs import all_names
+from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.evidence import WeighedPool

@@ -12,15 +12,13 @@ import pyarrow as pa
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Options, Split, in_python, non_defaults, running_command, spell
-from biselect.tables.frames import row_labels
-from biselect.tables.named_columns import is_text, names_in
-from biselect.tables.pools import Pool, Roles, from_two_tables, split_in_time
-from biselect.tables.readers import CsvForm
-from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.tables.readers.delimited import PLAIN, reading_of
-from biselect.tables.readers.sources import Source
+from biselect.tables._frames import row_labels
+from biselect.tables._named_columns import is_text, names_in
+from biselect.tables._split import Pool, Roles, from_two_tables, split_in_time
+from biselect.tables._table import Table, as_described, as_table
+from biselect.tables.readers import PLAIN, CsvForm, reading_of
+from biselect.tables.readers.sources import CSV, Source
 from biselect.tables.roles import looks_like_code
-from biselect.tables.table import Table, as_described, as_table
 
 MOST_HASHED = 1 << 30  # bytes of files that are read once more to identify them; of more only their ends are
 END_BYTES = 1 << 16
@@ -172,7 +170,7 @@ def code_columns(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -
 
 
 def _is_csv(source: Any) -> bool:
-    return any(found.path.name.lower().endswith(CSV_ENDINGS) for found in paths_of([source]))
+    return any(found.path.name.lower().endswith(CSV) for found in paths_of([source]))
 
 
 def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
