@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.number import arrow_floats
 from biselect.columns.number_text import style_of
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables.frames import arrow_floats
 from biselect.tables.readers.delimited import line_of_row, reading_of
 from biselect.tables.readers.text_columns import MOSTLY, entries_of
 
