@@ -38,8 +38,9 @@ def types() -> tuple[ColumnType, ...]:
 
 
 def type_of(kind: Any) -> ColumnType | None:
-    """The type of columns of a narwhals data type, if nobody says otherwise; None where it fits none."""
-    return next((one for one in types() if one.holds(kind)), None)
+    """Which of our types holds a narwhals data type, if nobody says otherwise; None where it fits none."""
+    own = map(COLUMN_TYPES.load, COLUMN_TYPES.names()[:OWN])
+    return next((one for one in own if one.holds(kind)), None)
 
 
 def register_column_type(column_type: ColumnType) -> None:

@@ -106,7 +106,7 @@ class ColumnType:
     weighs by how rare gaps are in the column.
 
     Attributes:
-        name: what one types: `--column zip=NAME`.
+        name: what one calls it: `Columns(types={"zip": NAME})`.
         directions: in which ways a value can be unusual, such as `low` and `high`. A kind of unusual takes a column in
             one direction.
         is_ranked: whether values are quantities, weighed by the `WeightMap` in use; otherwise `weigh` says what they

@@ -17,7 +17,7 @@ from biselect.columns.number import by_value
 from biselect.columns.text import TEXT
 from biselect.core.checks import whole
 from biselect.errors import InputError
-from biselect.tables.frames import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
+from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.weights.whole_row import SAMPLE
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
