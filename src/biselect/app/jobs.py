@@ -26,8 +26,7 @@ from biselect.reviews import Inspection, inspect
 from biselect.reviews.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
 from biselect.sessions import ReviewSession
 from biselect.sessions.budget_preview import BudgetPreview
-from biselect.sessions.new_export import drift_from_reference, turn_to, usual_rows
-from biselect.sessions.rounds import export
+from biselect.sessions.exports import drift_from_reference, export, turn_to, usual_rows
 from biselect.tables.table import Table
 
 EXPORT = "export"  # folder within the session's

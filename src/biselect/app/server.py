@@ -33,8 +33,7 @@ from biselect.options import Columns, Rounds, Split, flags_of
 from biselect.pages.review_rounds import learnt
 from biselect.pages.words import words_of
 from biselect.reviews.inspection import ROLES
-from biselect.sessions.new_export import USUAL
-from biselect.sessions.rounds import rounds_summary
+from biselect.sessions.exports import USUAL, rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
 
 ADDRESS = "127.0.0.1"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
 from biselect.errors import InputError
-from biselect.sessions.rounds import NEXT
+from biselect.sessions.exports import NEXT
 from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.tables.readers.excel import ENDINGS as WORKBOOKS
 from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES

@@ -10,7 +10,7 @@ FORMAT = "biselect-rounds-1"
 
 
 def render_rounds(summary: Mapping[str, Any], language: str = "en") -> str:
-    """The page of a summary made by `biselect.sessions.rounds`."""
+    """The page of a summary made by `biselect.sessions.exports`."""
     return render_page("rounds.html", summary, FORMAT, words=words_of(language), grouped=grouped)
 
 

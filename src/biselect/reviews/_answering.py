@@ -9,13 +9,13 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.options import Search
 from biselect.progress import Steps
+from biselect.reviews._false_share import FalseShare
+from biselect.reviews._headline import Chance
+from biselect.reviews.caveats import Caveat, Caveats
 from biselect.reviews.explorer import explore
-from biselect.reviews.false_share import FalseShare
-from biselect.reviews.headline import Chance
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.reviews.view import WholeTable, summarise
-from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
@@ -49,7 +49,7 @@ class Question:
     reproduce: dict[str, Any]
     find_chance: Callable[[], Chance | None]
     table: WeighedPool | None = None
-    found: Sequence[Finding] = ()
+    found: Sequence[Caveat] = ()
     find_kinds: Callable[[], KindList] | None = None
     guarantee: FalseShare | None = None
     compared: dict[str, Any] | None = None
@@ -70,7 +70,7 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
             selection = solve(problem, search.solver, **limits, progress=progress)
     shown = selection if question.whole is None else of_kept_rows(selection, problem)
     nearby = [shown]
-    findings = Findings(question.found)
+    caveats = Caveats(question.found)
     if any(search.neighbours):
         limit = PATIENCE if search.time_limit is None else min(PATIENCE, search.time_limit)
         rows, columns = search.neighbours
@@ -78,22 +78,22 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
         options["answer"] = question.answer
         try:
             with step("Solving neighbouring budgets") as told:
-                near = findings.attempt("neighbouring budgets", solve_neighbours, shown, progress=told, **options)
+                near = caveats.attempt("neighbouring budgets", solve_neighbours, shown, progress=told, **options)
                 nearby = near or nearby
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
-            findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+            caveats.append(Caveat(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
     kinds = None
     if question.find_kinds is not None:
         with step("Looking for kinds of unusual"):
-            kinds = findings.attempt("kinds of unusual", question.find_kinds)
+            kinds = caveats.attempt("kinds of unusual", question.find_kinds)
     with step("Comparing with chance"):
-        chance = findings.attempt("what chance alone would give", question.find_chance)
+        chance = caveats.attempt("what chance alone would give", question.find_chance)
     summary = summarise(
         selection,
         title=question.title,
         reproduce=question.reproduce,
-        findings=findings,
-        view=findings.attempt("the part of the page that can be moved", explore, shown, nearby, table),
+        caveats=caveats,
+        view=caveats.attempt("the part of the page that can be moved", explore, shown, nearby, table),
         table=table,
         kinds=kinds,
         guarantee=question.guarantee,
@@ -104,7 +104,7 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
     return Review(
         selection=selection,
         neighbours=tuple(nearby),
-        warnings=tuple(findings),
+        warnings=tuple(caveats),
         summary=summary,
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,

@@ -13,15 +13,15 @@ from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.progress import Steps, steps_of
-from biselect.reviews.answering import Question, answered
-from biselect.reviews.false_share import false_share, refuse_level
-from biselect.reviews.headline import null_for
-from biselect.reviews.how_many import how_many
+from biselect.reviews._answering import Question, answered
+from biselect.reviews._false_share import false_share, refuse_level
+from biselect.reviews._headline import null_for
+from biselect.reviews._how_many import how_many
+from biselect.reviews._large_review import LargeReview
+from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
-from biselect.reviews.large_review import LargeReview
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
-from biselect.reviews.warnings import Findings, table_findings
 from biselect.tables.frames import NamedMatrix, library_of, row_labels, varying
 from biselect.tables.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
 from biselect.tables.pools import Pool, Roles
@@ -130,7 +130,7 @@ def review(
     with step(f"Reading {' and '.join(files) or 'the tables'}"):
         rows = open_pool(table.source, reference, roles, split=split, form=csv)
     before, now, same = varying(*rows.matrices)
-    findings = Findings()
+    caveats = Caveats()
     with step(f"Calibrating on {len(before):,} reference rows"):
         rows.refuse_unusable(weighing.missing)
         aligned, moved = move_back(before, now, form.drift)
@@ -145,10 +145,10 @@ def review(
         guarantee = None
         if len(before) >= FEWEST_HELD_OUT:
             rank = partial(false_share, before, aligned, level=kinds.false_share, seed=search.seed)
-            guarantee = findings.attempt("how many rows stand out at an expected false share", rank)
+            guarantee = caveats.attempt("how many rows stand out at an expected false share", rank)
     with step("Comparing numbers of columns"):
         compare = partial(how_many, problem, calibrator, before, asked=columns, seed=search.seed)
-        compared = compare() if columns is None else findings.attempt("what other numbers of columns show", compare)
+        compared = compare() if columns is None else caveats.attempt("what other numbers of columns show", compare)
     if columns is None and compared is not None:
         problem = problem_of(compared["m"])
     look_for_kinds = None
@@ -157,8 +157,8 @@ def review(
         plain = problem if outside else _without_marginals(problem)
         draws = kinds.null_draws
         look_for_kinds = partial(_look_for_kinds, plain, calibrator, before, aligned, form.kinds, draws, search)
-    findings.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
-    findings.collect("columns that could mislead", table_findings, calibrator, problem, before, aligned, same)
+    caveats.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
+    caveats.collect("columns that could mislead", table_caveats, calibrator, problem, before, aligned, same)
     question = Question(
         problem=problem,
         title=heading,
@@ -171,7 +171,7 @@ def review(
             weighed=aligned,
             moved=moved,
         ),
-        found=findings,
+        found=caveats,
         index=index,
         find_kinds=look_for_kinds,
         guarantee=guarantee,
