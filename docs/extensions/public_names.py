@@ -27,6 +27,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.estimators",
     "biselect.solvers",
     "biselect.solvers.interop",
+    "biselect.tables",
     "biselect.tables.readers",
     "biselect.tables.problem_files",
     "biselect.plot",

@@ -32,9 +32,9 @@ from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Rounds, Split, flags_of
 from biselect.pages.review_rounds import learnt
 from biselect.pages.words import words_of
-from biselect.reviews.inspection import ROLES
 from biselect.sessions.exports import USUAL, rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
+from biselect.tables.inspection import ROLES
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30

@@ -12,11 +12,9 @@ from pathlib import Path
 from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
 from biselect.errors import InputError
 from biselect.sessions.exports import NEXT
-from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.tables.readers.excel import ENDINGS as WORKBOOKS
-from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES
+from biselect.tables.readers.sources import ARROW, CSV, JSON_LINES, PARQUET, WORKBOOKS
 
-ENDINGS = (*CSV_ENDINGS, ".parquet", ".arrow", ".feather", ".ipc", *JSON_LINES, *WORKBOOKS)
+ENDINGS = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS)
 MOST_NAMED = 500  # tables that are listed
 LONGEST = 100  # characters of a name
 DEMO = {"demo-transactions.parquet": "pool.parquet", "demo-normal.parquet": "reference.parquet"}

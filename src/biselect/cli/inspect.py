@@ -22,7 +22,8 @@ def inspect(
 ) -> None:
     """Say how TABLE is written, what each of its columns is, and which `select` command makes a report of it."""
     from biselect.core.files import write_file
-    from biselect.reviews import inspect as look
+    from biselect.pages import render_inspection
+    from biselect.tables import inspect as look
     from biselect.tables.readers.sources import Source
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
@@ -31,7 +32,7 @@ def inspect(
     with steps.step(f"Reading {Source.of(table).name}"):
         found = look(table, csv=csv)
     if page is not None:
-        write_file(page, found.to_html())
+        write_file(page, render_inspection(found.to_dict()))
         steps.say(f"wrote {page}")
     if output.json:
         show_json(found.to_dict())

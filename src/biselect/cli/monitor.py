@@ -48,7 +48,7 @@ def monitor(
     from biselect.core.files import write_folder
     from biselect.pages import render_monitor
     from biselect.reviews import monitor as compare
-    from biselect.tables.table import Table
+    from biselect.tables import Table
 
     check_place(output, NAMES)
     steps = Steps(output.quiet)

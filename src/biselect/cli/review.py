@@ -68,7 +68,7 @@ def review(
     from biselect.core.files import private_files
     from biselect.pages.review_rounds import learnt
     from biselect.sessions.exports import export, go_on, offer_rows, rounds_summary, take_answers
-    from biselect.tables.table import Table
+    from biselect.tables import Table
 
     steps = Steps(output.quiet)
 

@@ -30,7 +30,7 @@ def summarise(
     """
     from biselect.large.engines import bytes_of, engine_for
     from biselect.large.summaries import summed_up
-    from biselect.tables.table import Table
+    from biselect.tables import Table
     from biselect.weights import ReferenceSummary
 
     if out.suffix != ".npz":

@@ -1,10 +1,6 @@
 from ._monitor import monitor as monitor
 from ._review import review as review
-from ._review import review_problem as review_problem
 from .caveats import Caveat as Caveat
-from .inspection import Inspection as Inspection
-from .inspection import ReviewOptions as ReviewOptions
-from .inspection import inspect as inspect
 from .kinds import Kind as Kind
 from .kinds import KindList as KindList
 from .kinds import find_kinds as find_kinds

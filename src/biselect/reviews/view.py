@@ -22,7 +22,7 @@ from biselect.reviews.caveats import Caveats, filled_caveats
 from biselect.reviews.column_pictures import column_pictures
 from biselect.reviews.kinds import SIDES, Kind, KindList, sides_of
 from biselect.solvers.representatives import of_kept_rows
-from biselect.tables.frames import rows_of
+from biselect.tables import rows_of
 from biselect.tables.row_rules import rules_in_words
 from biselect.weights.evidence import Evidence, WeighedPool
 

@@ -25,8 +25,8 @@ from biselect.reviews import Review, monitor, review
 from biselect.sessions._tally import found_so_far
 from biselect.sessions.session import ReviewSession
 from biselect.sessions.store import FINE, NOT_FINE, UNSURE, VERDICTS, SessionFile, is_begun
+from biselect.tables import Table, as_described
 from biselect.tables.readers import read_table
-from biselect.tables.table import Table, as_described
 
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
 ANSWER, SAMPLE = "answer", "sample"

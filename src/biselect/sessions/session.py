@@ -33,9 +33,8 @@ from biselect.sessions.store import (
     Standing,
     Withdrawal,
 )
-from biselect.tables.inputs import provenance, tables_of
+from biselect.tables import Table, provenance, tables_of
 from biselect.tables.readers.sources import PART, Source
-from biselect.tables.table import Table
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 MAP, DRIFT, KINDS = "ecdf", "recentre", 5  # unless the caller says otherwise

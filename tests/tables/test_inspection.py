@@ -10,7 +10,8 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search
-from biselect.reviews.inspection import options_with, parts_of, role_of
+from biselect.pages import render_inspection
+from biselect.tables.inspection import options_with, parts_of, role_of
 
 
 def frame(rows=120):
@@ -49,7 +50,7 @@ def test_everything_is_plain_data(tmp_path):
     told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert told["form"] == {"encoding": "utf-8", "between values": "semicolon", "decimals after a": "comma"}
     assert told["options"]["columns"]["time"] == "when" and told["command"] == found.command()
-    assert found.to_html().count("<tr>") == 6
+    assert render_inspection(found.to_dict()).count("<tr>") == 6
 
 
 def test_words_among_numbers_and_columns_without_use_are_taken_care_of(tmp_path):

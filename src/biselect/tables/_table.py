@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, spell
-from biselect.tables.readers import CsvForm, read_table
-from biselect.tables.readers.delimited import PLAIN
+from biselect.tables.readers import PLAIN, CsvForm, read_table
 from biselect.tables.readers.sources import Source
 
 

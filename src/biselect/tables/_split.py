@@ -16,8 +16,8 @@ from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import label_flags
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, RowRules, Split, spell
-from biselect.tables.frames import NamedMatrix, as_matrix, refuse_unusable
-from biselect.tables.named_columns import (
+from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable
+from biselect.tables._named_columns import (
     Place,
     is_date,
     is_number,
@@ -27,8 +27,8 @@ from biselect.tables.named_columns import (
     texts,
     usable,
 )
-from biselect.tables.readers.delimited import line_of_row, read_as, reading_of
-from biselect.tables.times import as_times, read_times, rows_until
+from biselect.tables._times import as_times, read_times, rows_until
+from biselect.tables.readers import line_of_row, read_as, reading_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from biselect.errors import InputError
+from biselect.tables.readers._values import GrowingTable
 from biselect.tables.readers.sources import opened
-from biselect.tables.readers.values import GrowingTable
 
-ENDINGS = tuple(kind + packed for kind in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst"))
 LINES = 1 << 13  # in a block
 LONGEST = 1 << 26  # bytes of a line
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from biselect.columns.number_text import Written, to_numbers
 from biselect.errors import InputError
-from biselect.tables.readers.delimited import (
+from biselect.tables.readers._delimited import (
     BYTES,
     NOTHING,
     TEXT,
@@ -32,9 +32,8 @@ from biselect.tables.readers.delimited import (
     sample_format,
     without,
 )
-from biselect.tables.readers.sniffing import sniff
-from biselect.tables.readers.sources import Source, refuse_repeated
-from biselect.tables.readers.text_columns import (
+from biselect.tables.readers._sniffing import sniff
+from biselect.tables.readers._text_columns import (
     Hints,
     ParsedColumn,
     TextColumn,
@@ -42,6 +41,7 @@ from biselect.tables.readers.text_columns import (
     entries_of,
     understand,
 )
+from biselect.tables.readers.sources import Source, refuse_repeated
 
 TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower comes first
     pa.null(),

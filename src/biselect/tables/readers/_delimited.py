@@ -18,8 +18,8 @@ from biselect.columns.date_text import in_words
 from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, pattern_of
 from biselect.errors import InputError
 from biselect.options import ANY, Csv, spell
-from biselect.tables.readers.sniffing import WESTERN, TextFormat, sniff
-from biselect.tables.readers.text_columns import (
+from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
+from biselect.tables.readers._text_columns import (
     ALWAYS_MISSING,
     LOOKED_AT,
     MISSING_MARKS,
@@ -29,8 +29,8 @@ from biselect.tables.readers.text_columns import (
     ParsedColumn,
     understand,
 )
+from biselect.tables.readers.sources import PACKED
 
-ENDINGS = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst"))
 SOURCE = b"biselect.csv"  # where a table remembers its file
 BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
 ROWS_OF_A_BLOCK = 100  # in a wide file
@@ -421,7 +421,7 @@ def refuse_open_quote(path: Path, table: pa.Table) -> None:
     last = table.column(-1) if table.num_columns and table.num_rows else None
     if last is None or not pa.types.is_string(last.type) or "\n" not in (last[-1].as_py() or ""):
         return
-    if path.suffix.lower() in (".gz", ".zst"):
+    if path.suffix.lower() in PACKED:
         return
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 64))

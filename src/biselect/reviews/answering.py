@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from biselect.core import Selection, SelectionProblem
-from biselect.options import Search
-from biselect.progress import Steps
+from biselect.errors import InputError
+from biselect.options import ANY, Columns, Search, spell
+from biselect.progress import Steps, steps_of
 from biselect.reviews._false_share import FalseShare
-from biselect.reviews._headline import Chance
+from biselect.reviews._headline import Chance, null_for
 from biselect.reviews.caveats import Caveat, Caveats
 from biselect.reviews.explorer import explore
 from biselect.reviews.kinds import KindList
@@ -20,6 +23,8 @@ from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
+from biselect.tables import call_in_words, paths_of, provenance
+from biselect.tables.problem_files import read_problem
 from biselect.weights.evidence import WeighedPool
 
 
@@ -116,3 +121,42 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
 def _chosen(index: Any, names: set[str]) -> Any:
     """The labels of a pandas index that name these rows."""
     return index[[str(label) in names for label in index]]
+
+
+def review_problem(
+    problem: SelectionProblem | str | Path,
+    *,
+    k: int | None = None,
+    m: int | None = None,
+    columns: Columns = Columns(),
+    search: Search = Search(),
+    title: str | None = None,
+    progress: Steps | bool | None = None,
+) -> Review:
+    """The same for a problem of any weights, which no table stands behind.
+
+    Where `problem` is a path, `biselect.tables.problem_files.read_problem` reads it with `k`, `m` and the names of
+    `columns`.
+    """
+    step = steps_of(progress)
+    refuse_reach(search.neighbours)
+    if isinstance(problem, SelectionProblem):
+        loaded, named = problem, "Selection"
+    else:
+        [name] = [source.name for source in paths_of([problem])]
+        with step(f"Reading {name}"):
+            loaded, named = read_problem(problem, k, m, columns.id, columns.exclude), f"Selection from {name}"
+    question = Question(
+        problem=loaded,
+        title=title or named,
+        reproduce=provenance(call_in_words("review", {"pool": problem}, search=search), search.seed, [problem]),
+        find_chance=partial(null_for, loaded, None, None, seed=search.seed),
+    )
+    return answered(question, search, step)
+
+
+def refuse_reach(neighbours: tuple[int, int]) -> None:
+    """Refuse what are not two numbers of neighbouring budgets."""
+    if len(neighbours) != 2 or min(neighbours) < 0:
+        reach = " ".join(map(str, neighbours))
+        raise InputError(f"{spell(Search(neighbours=ANY))} takes two numbers from 0 up, got {reach}")

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from biselect.columns.number_text import style_of
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables.frames import arrow_floats
-from biselect.tables.readers.delimited import line_of_row, reading_of
-from biselect.tables.readers.text_columns import MOSTLY, entries_of
+from biselect.tables._frames import arrow_floats
+from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
 
 Place = Callable[[int], str]  # where a row stands in its file
 NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)

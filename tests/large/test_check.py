@@ -10,7 +10,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large import gathering, opening
-from biselect.large.weighing import Weighing
+from biselect.large._weighing import Weighing
 from biselect.options import Kinds, Search
 
 ROWS, LOOKED_UP = 3000, 40

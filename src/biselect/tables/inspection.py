@@ -13,16 +13,15 @@ from biselect.columns.date import DATE_PARTS
 from biselect.columns.date_text import in_words
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Split, non_defaults, spell, words_of
-from biselect.pages.html import render_page
-from biselect.tables.inputs import form_of, paths_of, with_roles
-from biselect.tables.pools import Roles
-from biselect.tables.readers.delimited import Reading, reading_of
+from biselect.tables._inputs import form_of, paths_of, with_roles
+from biselect.tables._split import Roles
+from biselect.tables._table import as_table
+from biselect.tables.readers import Reading, reading_of
 from biselect.tables.readers.sources import Source
 from biselect.tables.roles import Column, roles_in
 from biselect.tables.roles import Columns as ColumnRoles
-from biselect.tables.table import as_table
 
-FORMAT = "biselect-inspection-1"
+FORMAT = "biselect-inspection-1"  # of the plain data, which `biselect.pages.render_inspection` takes
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
 REFERENCE_SHARE = 60  # percent of the rows
 MOST_ROWS, SHARE = 20, 10  # budgets: at most one row in ten of the pool
@@ -210,10 +209,6 @@ class Inspection:
             "options": self.options.to_dict(),
             "command": self.command(),
         }
-
-    def to_html(self) -> str:
-        """The same as one self-contained page."""
-        return render_page("inspection.html", self.to_dict(), FORMAT)
 
     def _repr_html_(self) -> str:
         from html import escape

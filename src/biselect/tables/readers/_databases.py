@@ -14,11 +14,10 @@ import pyarrow as pa
 from biselect.core.untrusted import refuse_bomb
 from biselect.errors import InputError
 from biselect.extensions import optional
-from biselect.tables.readers.columnar import checked
+from biselect.tables.readers._columnar import checked
+from biselect.tables.readers._values import GrowingTable
 from biselect.tables.readers.sources import PART, Source, refuse_repeated
-from biselect.tables.readers.values import GrowingTable
 
-ENDINGS = (".db", ".duckdb", ".sqlite", ".sqlite3")
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"
 ROWS = 1 << 13  # in a block
 STEPS, STEPS_A_BYTE = 1 << 29, 1 << 12  # of SQLite's machine, after which a view is taken to go on for ever

@@ -16,10 +16,9 @@ import pyarrow as pa
 from biselect.core.untrusted import check_members
 from biselect.errors import BiselectError, InputError
 from biselect.extensions import optional
+from biselect.tables.readers._values import GrowingTable
 from biselect.tables.readers.sources import PART, Source, refuse_repeated
-from biselect.tables.readers.values import GrowingTable
 
-ENDINGS = (".xlsx", ".xlsm")
 ROWS = 1 << 12  # in a block
 MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14  # of a sheet of Excel
 MOST_EMPTY = 1 << 17  # rows in a row

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large.parts import (
+from biselect.large.dataset import (
     BLOCK_ROWS,
     BUFFER,
     MOST_PART_ROWS,
@@ -25,7 +25,7 @@ from biselect.large.parts import (
     refuse_empty,
     rows_of_a_part,
 )
-from biselect.tables.readers.columnar import MAGIC, checked, refuse_odd_dates
+from biselect.tables.readers import MAGIC, checked, refuse_odd_dates
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 

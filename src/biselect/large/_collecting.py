@@ -20,12 +20,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.counts import lots
+from biselect.large._ids import id_texts
+from biselect.large._time_cut import ORIGIN
 from biselect.large.blocks import FeatureColumns, joined, packed, told_of
-from biselect.large.ids import id_texts
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.large.time_cut import ORIGIN
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 

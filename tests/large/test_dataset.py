@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.large.tallies import cut
 
-from biselect.large.parts import Partitions, rows_between
+from biselect.large.dataset import Partitions, rows_between
 
 TABLE = pa.table({"x": np.arange(100)})
 

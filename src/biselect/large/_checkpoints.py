@@ -20,7 +20,7 @@ from biselect._version import __version__
 from biselect.core.files import tidy, write_file
 from biselect.core.untrusted import check_seal, read_arrays, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.progress import Progress
 

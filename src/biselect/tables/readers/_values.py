@@ -12,7 +12,7 @@ from pyarrow import ipc
 
 from biselect.columns.date_text import ISO_KINDS, forms_of
 from biselect.core.files import temporary_file
-from biselect.tables.readers.text_columns import Hints, TextColumn, understand
+from biselect.tables.readers._text_columns import Hints, TextColumn, understand
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from biselect.columns.date_text import forms_of, from_form
 from biselect.errors import InputError
 from biselect.options import ANY, Csv, Split, spell
-from biselect.tables.named_columns import Place, is_text
-from biselect.tables.readers.text_columns import Hints, entries_of, understand
+from biselect.tables._named_columns import Place, is_text
+from biselect.tables.readers import Hints, entries_of, understand
 
 
 def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:

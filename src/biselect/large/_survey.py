@@ -22,10 +22,10 @@ from biselect.large.blocks import (
     told_of,
     unpacked,
 )
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 from biselect.options import Columns, spell
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights.reference import MOST_LABELS
 
 SAMPLE = 1 << 15  # rows, about

@@ -1,8 +1,7 @@
 """What `review` takes as a table, frames of any library, arrays and files, as Arrow tables and then as a pool."""
 
 import hashlib
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,13 @@ import pyarrow as pa
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Options, Split, in_python, non_defaults, running_command, spell
-from biselect.tables.frames import row_labels
-from biselect.tables.named_columns import is_text, names_in
-from biselect.tables.pools import Pool, Roles, from_two_tables, split_in_time
-from biselect.tables.readers import CsvForm
-from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.tables.readers.delimited import PLAIN, reading_of
-from biselect.tables.readers.sources import Source
+from biselect.tables._frames import row_labels
+from biselect.tables._named_columns import is_text, names_in
+from biselect.tables._split import Pool, Roles, from_two_tables, split_in_time
+from biselect.tables._table import Table, as_described, as_table
+from biselect.tables.readers import PLAIN, CsvForm, reading_of
+from biselect.tables.readers.sources import CSV, Source
 from biselect.tables.roles import looks_like_code
-from biselect.tables.table import Table, as_described, as_table
 
 MOST_HASHED = 1 << 30  # bytes of files that are read once more to identify them; of more only their ends are
 END_BYTES = 1 << 16
@@ -172,7 +169,7 @@ def code_columns(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -
 
 
 def _is_csv(source: Any) -> bool:
-    return any(found.path.name.lower().endswith(CSV_ENDINGS) for found in paths_of([source]))
+    return any(found.path.name.lower().endswith(CSV) for found in paths_of([source]))
 
 
 def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
@@ -236,25 +233,25 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def call_in_words(function: Callable[..., Any], **arguments: Any) -> str:
+def call_in_words(function: str, tables: Mapping[str, Any], **arguments: Any) -> str:
     """How to get the answer again: the command that is running, or the call as Python.
 
     What is left at its default is left out, and tables that are no files go by the name of their parameter.
+
+    Args:
+        function: its name at the top of the package.
+        tables: given by position, by the names of their parameters; None for one that was not given.
+        arguments: given by name, in their order.
     """
     if (command := running_command()) is not None:
         return command
-    written = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        value = arguments.get(name, parameter.default)
-        if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            written += [] if value is None else [_table_in_words(name, value)]
-        elif name == "pool":
-            written += [] if value is None else [f"pool={_table_in_words(name, value)}"]
-        elif isinstance(value, Options):
-            written += [in_python(value)] if non_defaults(value) else []
-        elif value is not parameter.default and value != parameter.default:
-            written.append(f"{name}={value!r}")
-    return f"biselect.{function.__name__}({', '.join(written)})"
+    words = [_table_in_words(name, value) for name, value in tables.items() if value is not None]
+    for name, value in arguments.items():
+        if isinstance(value, Options):
+            words += [in_python(value)] if non_defaults(value) else []
+        elif value is not None:
+            words.append(f"{name}={_table_in_words(name, value) if name == 'pool' else repr(value)}")
+    return f"biselect.{function}({', '.join(words)})"
 
 
 def _table_in_words(name: str, value: Any) -> str:
