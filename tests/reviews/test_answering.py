@@ -14,7 +14,7 @@ import biselect as bs
 from biselect.errors import BiselectError, InfeasibleError, InputError
 from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
-from biselect.pages.answer_files import selection_json
+from biselect.pages._answer_files import selection_json
 from biselect.reviews.answering import review_problem
 
 HERE = "biselect.reviews"
@@ -31,14 +31,14 @@ DIAGNOSTICS = {
     "what chance alone would give": [f"{HERE}._review.null_for", f"{HERE}.answering.null_for"],
     "the part of the page that can be moved": [f"{HERE}.answering.explore"],
     "how the chosen cells lie to the reference": ["biselect.weights.evidence.gather_evidence"],
-    "the rows of each kind": [f"{HERE}.view.describe_kinds"],
-    "how many of the rows stand out": [f"{HERE}.view.find"],
-    "how many chosen cells are missing": [f"{HERE}.view.filled_caveats"],
-    "pictures of the columns": [f"{HERE}.view.column_pictures"],
-    "facts about the calibration": [f"{HERE}.view._calibration"],
-    "known positives": [f"{HERE}.view._label_facts"],
-    "the share that the columns show": [f"{HERE}.view.coverage"],
-    "the picture of the block in its surroundings": [f"{HERE}.view._heatmap"],
+    "the rows of each kind": [f"{HERE}._view.describe_kinds"],
+    "how many of the rows stand out": [f"{HERE}._view.find"],
+    "how many chosen cells are missing": [f"{HERE}._view.filled_caveats"],
+    "pictures of the columns": [f"{HERE}._view.column_pictures"],
+    "facts about the calibration": [f"{HERE}._view._calibration"],
+    "known positives": [f"{HERE}._view._label_facts"],
+    "the share that the columns show": [f"{HERE}._view.coverage"],
+    "the picture of the block in its surroundings": [f"{HERE}._view._heatmap"],
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
 NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
@@ -199,7 +199,7 @@ def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may
     }
 
 
-@pytest.mark.parametrize("place", ["_review.false_share", "view.find", "answering.explore"])
+@pytest.mark.parametrize("place", ["_review.false_share", "_view.find", "answering.explore"])
 def test_who_interrupts_ends_the_work(place, monkeypatch):
     monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):

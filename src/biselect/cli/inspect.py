@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from biselect.cli.console import Steps, figures, out, printable, show_json
+from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Csv
+from biselect.pages.terminal import figures, out, printable
 
 SHOWN = 60  # columns in a terminal; --json and --out have all
 

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.console import Steps, visible
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv
+from biselect.pages.terminal import visible
 
 
 def summarise(

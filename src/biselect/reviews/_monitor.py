@@ -20,7 +20,7 @@ from biselect.large.passes import Engine
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
-from biselect.pages.monitor import FORMAT
+from biselect.pages._monitor_view import FORMAT
 from biselect.progress import Steps, steps_of
 from biselect.solvers import solve
 from biselect.tables import (

@@ -12,13 +12,13 @@ from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Search, spell
 from biselect.progress import Steps, steps_of
+from biselect.reviews._explorer import explore
 from biselect.reviews._false_share import FalseShare
 from biselect.reviews._headline import Chance, null_for
+from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.caveats import Caveat, Caveats
-from biselect.reviews.explorer import explore
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
-from biselect.reviews.view import WholeTable, summarise
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE

@@ -19,7 +19,7 @@ from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
-from biselect.pages.review_rounds import FORMAT, render_rounds
+from biselect.pages._monitor_view import ROUNDS_FORMAT, render_rounds
 from biselect.progress import Steps, steps_of
 from biselect.reviews import Review, monitor, review
 from biselect.sessions._tally import found_so_far
@@ -290,7 +290,7 @@ def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
         names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
         tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
     return {
-        "format": FORMAT,
+        "format": ROUNDS_FORMAT,
         "version": __version__,
         "title": "Rounds of review",
         "tables": tables,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli.console import Steps, out
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import KOfTable, MOfTable, Output, a_table, one_of
-from biselect.cli.tables import show_table
 from biselect.errors import InputError
 from biselect.options import Columns, Flag, Options, Search
+from biselect.pages.terminal import out, show_table
 
 if TYPE_CHECKING:
     import numpy as np

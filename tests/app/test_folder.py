@@ -3,7 +3,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the app extra")
 
-from biselect.app.tables_in_folder import bring_demo, named_table, safe_name, tables_in, take_in
+from biselect.app.folder import bring_demo, named_table, safe_name, tables_in, take_in
 from biselect.errors import InputError
 
 

@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.table import Table
 
-from biselect.cli.console import printable
-from biselect.cli.tables import BETWEEN, _clipped, show_table
+from biselect.pages.terminal import BETWEEN, _clipped, printable, show_table
 
 
 def shown(capsys, monkeypatch, width, headings, rows, below=()):

@@ -4,34 +4,57 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 MOST_REASONS = 4  # columns named in a sentence
 MOST_GROUPS = 3  # groups of rows named in a sentence
+
+
+class _Filling(Formatter):
+    """Fills values into a sentence: integers with their thousands apart unless the sentence says otherwise."""
+
+    def __init__(self, *, escaping: bool = False):
+        self.escaping = escaping
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """One value."""
+        text = f"{value:,}" if type(value) is int and not format_spec else format(value, format_spec)
+        return str(escape(value if isinstance(value, Markup) else text)) if self.escaping else text
 
 
 class Words:
     """The words of one language."""
 
     def __init__(self, language: str = "en"):
-        text = files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8")
+        text = files("biselect.pages").joinpath("words", f"{language}.toml").read_text(encoding="utf-8")
         self.tree: dict[str, Any] = tomllib.loads(text)
 
     def say(self, key: str, **values: Any) -> Markup:
-        """A text with names filled in and escaped; `n` decides between one and many.
+        """A sentence for a page, its values filled in and escaped; `n` decides between one and many.
 
         >>> Words().say("rows.more", n=1), Words().say("rows.more", n=1200)
         (Markup('1 more row'), Markup('1,200 more rows'))
         """
-        found: Any = self.tree
+        return Markup(_Filling(escaping=True).vformat(self._template(key, values), (), values))
+
+    def phrase(self, key: str, **values: Any) -> str:
+        """The same as plain text, for a terminal, a file or a notebook.
+
+        >>> Words().phrase("rows.adds", adds="<2>")
+        'adds <2>'
+        """
+        return _Filling().vformat(self._template(key, values), (), values)
+
+    def _template(self, key: str, values: Mapping[str, Any]) -> str:
+        template: Any = self.tree
         for part in key.split("."):
-            found = found[part]
-        if isinstance(found, dict):
-            found = found["one" if values["n"] == 1 else "other"]
-        shown = {name: f"{value:,}" if type(value) is int else value for name, value in values.items()}
-        return Markup(found).format(**shown)
+            template = template[part]
+        if isinstance(template, dict):
+            template = template["one" if values["n"] == 1 else "other"]
+        return str(template)
 
     def listed(self, items: Sequence[str]) -> str:
         """Items as in a sentence.
@@ -160,3 +183,8 @@ def _plain(text: Markup) -> str:
 def words_of(language: str = "en") -> Words:
     """The words of a language, read once."""
     return Words(language)
+
+
+def phrase(key: str, **values: Any) -> str:
+    """A sentence as plain text, its values filled in; see `Words.phrase`."""
+    return words_of().phrase(key, **values)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
-from biselect.pages.monitor import FORMAT, clearest_changes
-from biselect.plot.canvas import axes_for, name_rows, room
-from biselect.plot.style import HIGHER
+from biselect.pages._monitor_view import FORMAT, clearest_changes
+from biselect.plot.style import HIGHER, axes_for, name_rows, room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import warnings
 
 import pytest
 
-from biselect.cli.console import visible, visible_json
 from biselect.cli.usage import show_warnings_plainly
+from biselect.pages.terminal import visible, visible_json
 
 HOSTILE = "\x1b]0;X\x07\x9b31m\u202egnp\u2066\x00\x7f"
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ HUES = {  # as in the pictures, over any background
     "takes": "204,121,167",
     "": "128,128,128",
 }
+ARROWS = {"low": " ▼", "high": " ▲"}  # direction without colour
 STYLE = (
     "<style>.biselect{font-size:13px;line-height:1.45;overflow-x:auto}"
     ".biselect p{margin:.2em 0}.biselect .lead{font-size:15px;font-weight:600}.biselect .quiet{opacity:.75}"
@@ -109,3 +111,59 @@ def strongest_first(values: Iterable[float]) -> list[int]:
     """Positions by value, the largest first; ties keep their order."""
     order: list[int] = np.argsort(-np.asarray(values), kind="stable").tolist()
     return order
+
+
+def review_html(summary: Mapping[str, Any], standing: str, reasons: Sequence[str]) -> str:
+    """A compact table of a summary; `reasons` holds the strongest one of each row."""
+    budgets, rows = summary["budgets"], summary["rows"]
+    sizes = (
+        f"{budgets['k']} of {budgets['samples']:,} rows, {budgets['m']} of {budgets['features']:,} columns; "
+        f"score {number(summary['selection']['score'])}, {standing}."
+    )
+    finding = (summary.get("finding") or {}).get("words")
+    columns = [column["name"] for column in summary["columns"]]
+    names = columns[:MOST_COLUMNS]
+    strongest = max(abs(cell["adds"]) for row in rows for cell in row["cells"]) or 1.0
+    labelled = rows[0]["label"] is not None
+    lines = [
+        [
+            row["name"],
+            *(row["shown"].values()),
+            *([Cell("yes" if row["label"] else "no")] if labelled else []),
+            *_cells(row, names, strongest),
+            Cell(number(row["value"])),
+            reason,
+        ]
+        for row, reason in list(zip(rows, reasons, strict=True))[:MOST_ROWS]
+    ]
+    head = [
+        "row",
+        *rows[0]["shown"],
+        *([Cell("label")] if labelled else []),
+        *map(Cell, names),
+        Cell("adds"),
+        "strongest reason",
+    ]
+    warnings = [paragraph(f"⚠ {warning['text']}") for warning in summary["warnings"]]
+    return shown(
+        paragraph(finding or summary["title"], "lead"),
+        paragraph(sizes),
+        *warnings,
+        table(head, lines),
+        left_out(len(rows), len(columns), "to_frame() has all of them"),
+        paragraph("▼ lower, ▲ higher than usual; stronger tints add more. show() opens the page.", "quiet"),
+    )
+
+
+def _cells(row: Mapping[str, Any], columns: Sequence[str], strongest: float) -> list[Cell]:
+    """The values of a row, tinted by what they add."""
+    found = {cell["feature"]: cell for cell in row["cells"]}
+    cells = []
+    for name in columns:
+        cell = found[name]
+        value = cell.get("value", cell["adds"])
+        text = "–" if value is None or cell.get("filled") else value if isinstance(value, str) else f"{value:,.6g}"
+        side = cell.get("direction", "adds" if cell["adds"] > 0 else "takes")
+        arrow = ARROWS.get(cell.get("direction", ""), "")
+        cells.append(Cell(text + arrow, abs(cell["adds"]) / strongest, side))
+    return cells

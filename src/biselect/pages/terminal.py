@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from biselect.cli.console import out
+from biselect.pages.words import phrase
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Column, Table
+    from rich.text import Text
 
 BETWEEN = " · "
 LEAST = 8  # characters that a value below its row is worth showing in
 NONE = ("", "-")  # cells that say nothing
 BOUNDLESS = 10_000  # the width at which a table is measured as it would like to be
+SUSPECT = re.compile(r"[^\n -~]")  # characters to look at: not plain ASCII
+JOINERS = "\u200c\u200d"  # that some alphabets and emoji need, and that show nothing of their own
+
+
+def visible(text: str) -> str:
+    """Text as it is, but for what could steer a terminal or turn what it shows around."""
+    return SUSPECT.sub(lambda found: _seen(found[0], " " if found[0].isspace() else "�"), text)
+
+
+def visible_json(text: str) -> str:
+    """JSON with the same content, in which such characters are written as escapes."""
+    return SUSPECT.sub(lambda found: _seen(found[0], json.dumps(found[0])[1:-1]), text)
+
+
+def _seen(character: str, otherwise: str) -> str:
+    return character if character.isprintable() or character in JOINERS else otherwise
+
+
+def printable(text: str, style: str = "") -> Text:
+    """Text as `visible` gives it, without markup."""
+    from rich.text import Text
+
+    return Text(visible(text), style=style)
+
+
+def out() -> Console:
+    """The console for answers."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def show_line(text: str) -> None:
+    """One line of an answer."""
+    out().print(printable(text))
+
+
+def figures(title: str, name: str, *columns: str) -> Table:
+    """A table of figures: names to the left, columns of numbers to the right of them."""
+    from rich.table import Table
+
+    table = Table(title=printable(title), title_justify="left", title_style="bold")
+    table.add_column(name, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
 
 
 def show_table(table: Table, below: Collection[int] = ()) -> None:
@@ -49,7 +99,7 @@ def show_table(table: Table, below: Collection[int] = ()) -> None:
             cut = cut or clipped != whole
     if cut or len(kept) < len(below):
         left_out = ", ".join(str(columns[place].header) for place in list(below)[len(kept) :])
-        lines.append(f"… cut to fit{left_out and f', without {left_out}'}: --json prints it whole, and --out writes it")
+        lines.append(phrase("terminal.cut_without" if left_out else "terminal.cut", names=left_out))
     for line in lines:
         console.print(line, markup=False)
 

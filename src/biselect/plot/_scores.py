@@ -10,9 +10,8 @@ import numpy as np
 from biselect.core import Selection
 from biselect.core.selection import Explanation
 from biselect.errors import InputError
-from biselect.plot.canvas import AS_IT_IS, QUIET, axes_for, legend_below, name_rows, room
-from biselect.plot.content import content_of
-from biselect.plot.style import COLOURS, MARKERS
+from biselect.plot._block import content_of
+from biselect.plot.style import AS_IT_IS, COLOURS, MARKERS, QUIET, axes_for, legend_below, name_rows, room
 from biselect.reviews import Review
 
 if TYPE_CHECKING:
