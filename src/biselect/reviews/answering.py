@@ -21,7 +21,7 @@ from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
-from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.budgets import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
 from biselect.tables import call_in_words, paths_of, provenance
 from biselect.tables.problem_files import read_problem
