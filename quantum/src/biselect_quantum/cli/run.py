@@ -16,7 +16,7 @@ from biselect.cli.help import FIRST
 from biselect.cli.options import Output
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
-from biselect_quantum.cli.readers import read_threshold
+from biselect_quantum.cli._readers import read_threshold
 from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:
@@ -54,12 +54,19 @@ def run(
     from the service's own account store or environment and are never written.
     """
     from biselect.core.untrusted import read_json
-    from biselect_quantum.devices.execution.circuit_files import circuit_of
-    from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
-    from biselect_quantum.devices.execution.measurements import circuit_for, measurements
+    from biselect_quantum.devices.circuit_files import circuit_of
+    from biselect_quantum.devices.execution import execute
     from biselect_quantum.devices.execution.outcomes import conclude, forecast
     from biselect_quantum.devices.execution.remote import DoubtfulJobError
-    from biselect_quantum.devices.execution.runner import execute
+    from biselect_quantum.devices.execution.run import (
+        circuit_for,
+        freeze,
+        is_fixed,
+        is_run,
+        load_run,
+        measurements,
+        plan,
+    )
     from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
 
     steps = Steps(output.quiet)

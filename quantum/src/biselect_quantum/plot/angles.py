@@ -13,7 +13,7 @@ from biselect.plot.canvas import axes_for, legend_below
 from biselect.plot.style import COLOURS, MARKERS
 from biselect_quantum.circuits import SCHEDULES, Ansatz, AnsatzSpec, Observable, Schedule, Training
 from biselect_quantum.circuits.schedule import COMPONENTS
-from biselect_quantum.circuits.training.initial_angles import units
+from biselect_quantum.circuits.training.first_angles import units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from biselect.errors import InputError
 from biselect.plot.canvas import axes_for, legend_below
 from biselect.plot.style import COLOURS, MARKERS, house_style, panels
 from biselect_quantum.circuits import Ansatz, Observable, Training
-from biselect_quantum.circuits.figures_of_merit import DepthFigures
+from biselect_quantum.circuits.metrics import DepthFigures
 from biselect_quantum.plot.angles import landscape, schedule
 
 if TYPE_CHECKING:
