@@ -34,7 +34,7 @@ NAMES = {
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
+        "CostGroup SCHEDULES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
