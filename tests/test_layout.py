@@ -25,7 +25,6 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "large/test_large_review.py": "large/blocks reviews/large_review",
         "large/test_check.py": "weights/reference",
         "sessions/test_session.py": "sessions/review_tables",
-        "solvers/test_exact.py": "solvers/branch_kernel",
     },
     "biselect_quantum": {
         "cli/test_run.py": "cli/readers",

@@ -20,7 +20,7 @@ NAMES = {
     "biselect.weights": "WeighingFacts Weigher ReferenceSummary WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
-    "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
+    "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
     "biselect.tables": "Inspection ReviewOptions",
     "biselect.tables.readers": "read_table",
     "biselect.tables.problem_files": "read_problem",

@@ -26,7 +26,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.weights",
     "biselect.estimators",
     "biselect.solvers",
-    "biselect.solvers.interop",
+    "biselect.solvers.other_formats",
     "biselect.tables",
     "biselect.tables.readers",
     "biselect.tables.problem_files",

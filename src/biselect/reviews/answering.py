@@ -18,7 +18,7 @@ from biselect.reviews.result import Review
 from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
-from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.budgets import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
 from biselect.weights.evidence import WeighedPool
 

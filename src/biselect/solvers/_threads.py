@@ -4,16 +4,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Event, Thread
 from typing import Self, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from biselect.solvers.registry import Run
-
-LOOK_AROUND = 0.02  # seconds between two looks at the clock
 MOST_BLOCK = 1 << 26  # bytes that a thread may gather
 BLOCK_SHARE = 0.05  # of the table, where that is more
 AHEAD = 128  # items begun before their turn, enough for any number of threads
@@ -60,19 +52,3 @@ class ThreadPool:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()
-
-
-@contextmanager
-def stop_flag(run: Run) -> Iterator[NDArray[np.uint8]]:
-    """One byte that turns to 1 once the run has expired, for compiled kernels to look at while they work."""
-    stop, over = np.full(1, run.expired(), dtype=np.uint8), Event()
-
-    def watch() -> None:
-        while not stop[0] and not over.wait(min(LOOK_AROUND, max(0.0, run.deadline - run.now()))):
-            stop.fill(run.expired())
-
-    Thread(target=watch, daemon=True).start()
-    try:
-        yield stop
-    finally:
-        over.set()

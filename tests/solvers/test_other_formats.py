@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import biselect as bs
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InfeasibleError, InputError, MissingDependencyError
-from biselect.solvers import interop
+from biselect.solvers import other_formats
 from biselect.testing.strategies import problems
 
 
@@ -29,7 +29,7 @@ def ruled():
 @given(problems(max_samples=4, max_features=4))
 @settings(max_examples=200)
 def test_at_the_safe_penalties_every_ground_state_is_feasible(problem):
-    sample_penalty, feature_penalty = interop.penalties(problem)
+    sample_penalty, feature_penalty = other_formats.penalties(problem)
     bits = np.array(list(product([0, 1], repeat=problem.n_samples + problem.n_features)))
     off_s = bits[:, : problem.n_samples].sum(axis=1) - problem.k
     off_f = bits[:, problem.n_samples :].sum(axis=1) - problem.m
@@ -40,17 +40,17 @@ def test_at_the_safe_penalties_every_ground_state_is_feasible(problem):
 
 def test_unusable_solutions_are_refused(ruled):
     with pytest.raises(InputError, match="lacks 11 variables, 's0' among them"):
-        interop.from_values(ruled, {}, solver="x")
+        other_formats.from_values(ruled, {}, solver="x")
     values = {**{f"s{i}": 1 for i in range(6)}, **{f"f{j}": 0 for j in range(5)}}
     with pytest.raises(InfeasibleError, match="chooses 6 samples and 0 features"):
-        interop.from_values(ruled, values, solver="x")
+        other_formats.from_values(ruled, values, solver="x")
 
 
 def test_a_bqm_has_no_place_for_rules_and_an_absent_package_is_named(ruled):
     with pytest.raises(InputError, match="to_cqm"):
-        interop.to_bqm(ruled)
+        other_formats.to_bqm(ruled)
     with pytest.raises(MissingDependencyError, match="pip install no_such_package"):
-        interop._import("no_such_package")
+        other_formats._import("no_such_package")
 
 
 def test_dimod_finds_the_optimum_of_the_bqm():
@@ -60,22 +60,22 @@ def test_dimod_finds_the_optimum_of_the_bqm():
         coupling=rng.normal(size=(6, 5)), sample_scores=rng.normal(size=6), feature_scores=rng.normal(size=5), k=3, m=2
     )
     best = bs.solve(problem, "exact")
-    first = dimod.ExactSolver().sample(interop.to_bqm(problem)).first
+    first = dimod.ExactSolver().sample(other_formats.to_bqm(problem)).first
     assert first.energy == pytest.approx(best.energy)
-    assert interop.from_values(problem, first.sample, solver="dimod").energy == pytest.approx(best.energy)
+    assert other_formats.from_values(problem, first.sample, solver="dimod").energy == pytest.approx(best.energy)
 
 
 def test_dimod_finds_the_optimum_of_the_cqm(ruled):
     dimod = pytest.importorskip("dimod")
-    found = dimod.ExactCQMSolver().sample_cqm(interop.to_cqm(ruled))
+    found = dimod.ExactCQMSolver().sample_cqm(other_formats.to_cqm(ruled))
     first = found.filter(lambda row: row.is_feasible).first
     assert first.energy == pytest.approx(bs.solve(ruled, "exact").energy)
-    assert interop.from_values(ruled, first.sample, solver="dimod").energy == pytest.approx(first.energy)
+    assert other_formats.from_values(ruled, first.sample, solver="dimod").energy == pytest.approx(first.energy)
 
 
 def test_a_quadratic_program_has_the_same_energies(ruled):
     qiskit_optimization = pytest.importorskip("qiskit_optimization")
-    program = interop.fill_quadratic_program(ruled, qiskit_optimization.QuadraticProgram())
+    program = other_formats.fill_quadratic_program(ruled, qiskit_optimization.QuadraticProgram())
     rng = np.random.default_rng(0)
     feasible = 0
     for _ in range(200):

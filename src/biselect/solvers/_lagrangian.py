@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.exact_sums import at_most
-from biselect.solvers.forced import reduce_problem
-from biselect.solvers.incumbent import lowest_useful
+from biselect.solvers._incumbent import lowest_useful
+from biselect.solvers._reduction import reduce_problem
+from biselect.solvers._spectral import spectral_bound
+from biselect.solvers._threads import ThreadPool
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, by_features, by_samples, largest, top
-from biselect.solvers.spectral import spectral_bound
-from biselect.solvers.thread_pool import ThreadPool
 
 PATIENCE = 6  # steps without progress before the step length is halved
 SMALLEST_STEP = 1 / 128
@@ -222,7 +222,7 @@ def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
 
 def score_bound(problem: SelectionProblem, run: Run, *, floor: float) -> float:
     """Upper bound on the best score; `floor` is the score of a known choice. The shorter side is priced."""
-    from biselect.solvers.averaging import averaging_bound  # loads numba
+    from biselect.solvers._averaging import averaging_bound  # loads numba
 
     task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
     bound = min(root_bound(task, run, floor=floor).score, spectral_bound(task, run))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import subsets
-from biselect.solvers.incumbent import Grid
+from biselect.solvers._incumbent import Grid
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, best_response
 

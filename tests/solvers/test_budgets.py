@@ -63,7 +63,7 @@ def test_a_light_answer_has_light_neighbours_with_a_bound():
 
 
 def test_a_search_lets_its_neighbours_search(monkeypatch):
-    monkeypatch.setattr("biselect.solvers.exact.INSTANT_CELLS", -1)
+    monkeypatch.setattr("biselect.solvers._exact.INSTANT_CELLS", -1)
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((12, 8)), k=3, m=2)
     found = bs.solve(problem, "exact")
     assert "branch and bound" in found.info["steps"]

@@ -9,9 +9,9 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers import Answer, certified, enumeration, exact, incumbent
+from biselect.solvers import Answer, _enumeration, _exact, _incumbent, certified
 from biselect.solvers import registry as registered
-from biselect.solvers.incumbent import Grid
+from biselect.solvers._incumbent import Grid
 from biselect.testing.oracles import all_selections
 
 
@@ -86,12 +86,12 @@ FAULTS = {
     "another choice": wrong_answer,
     "a proof of nothing": wrong_proof,
     "a response to the wrong lines": lambda patch: patch.setattr(
-        incumbent, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
+        _incumbent, "exact_response", lambda task, reduced, subset: np.arange(task.keep)
     ),
     "a floor that is too high": lambda patch: patch.setattr(Grid, "floor", lambda self, units: 1e15),
-    "subsets that are not seen": lambda patch: patch.setattr(enumeration, "_screened", lambda task, sieve: iter(())),
+    "subsets that are not seen": lambda patch: patch.setattr(_enumeration, "_screened", lambda task, sieve: iter(())),
     "an incumbent that never improves": lambda patch: patch.setattr(
-        incumbent.Incumbent, "offer", lambda self, subset, or_equal=False: False
+        _incumbent.Incumbent, "offer", lambda self, subset, or_equal=False: False
     ),
 }
 
@@ -100,10 +100,10 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_solver_gives_no_false_proof_and_no_false_bound(monkeypatch, fault, way):
     climb = "coordinate_ascent"  # would hide what is wrong
-    monkeypatch.setattr(exact, climb, lambda problem, run, starts: first_choice(problem))
+    monkeypatch.setattr(_exact, climb, lambda problem, run, starts: first_choice(problem))
     if way != "enumeration":
-        monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
-        monkeypatch.setattr(exact, "_walk", lambda *given: None)
+        monkeypatch.setattr(_exact, "INSTANT_CELLS", -1)
+        monkeypatch.setattr(_exact, "_walk", lambda *given: None)
     FAULTS[fault](monkeypatch)
     refused = 0
     for seed in range(40):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.exact_sums import SCORE_BITS, at_most
-from biselect.solvers.forced import Reduced
+from biselect.solvers._reduction import Reduced
 from biselect.solvers.response import SideProblem, best_response
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has

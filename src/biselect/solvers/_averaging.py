@@ -21,10 +21,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from biselect.solvers._threads import BLOCK_SHARE, MOST_BLOCK, ThreadPool
 from biselect.solvers.kernels import top_sum
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem
-from biselect.solvers.thread_pool import BLOCK_SHARE, MOST_BLOCK, ThreadPool, stop_flag
 
 MOST_SETS = 20_000_000  # in one table
 PAIR_CELLS = 2_000_000_000  # cells that pairs of lines are worth
@@ -79,7 +79,7 @@ def _at(task: SideProblem, t: int, run: Run, floor: float, ceiling: float, worke
     binomial = np.array([[comb(j, size) for size in range(5)] for j in range(d + 1)], dtype=np.int64)
     table = np.empty(comb(d, t))
 
-    with stop_flag(run) as stop, ThreadPool(workers) as pool:
+    with run.stop_flag() as stop, ThreadPool(workers) as pool:
 
         def fill(a: int) -> bool:
             if stop[0]:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.solvers.bounds import EPS, Root, certify
-from biselect.solvers.incumbent import Grid, Incumbent, grid_for
+from biselect.solvers._incumbent import Grid, Incumbent, grid_for
+from biselect.solvers._lagrangian import EPS, Root, certify
+from biselect.solvers._threads import ThreadPool
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, largest
-from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:
-    from biselect.solvers.branch_kernel import Tree
+    from biselect.solvers._branch_kernel import Tree
 
 NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number of threads
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
@@ -183,7 +183,7 @@ def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: in
 
 def _tree(task: SideProblem, rest: Rest) -> Tree:
     """Tables over the rows and columns that are left."""
-    from biselect.solvers.branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
+    from biselect.solvers._branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
     column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
     prices = _prices(task, rest.grid, rest.beta)[rest.columns]
@@ -210,7 +210,7 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int | None) -> None:
     """Go on with a search where it stopped, until nothing is open or the run has expired."""
     queue, closed = found.queue, rest.grid.floor(best.units)
-    with ThreadPool(workers) as pool, stop_flag(run) as stop:
+    with ThreadPool(workers) as pool, run.stop_flag() as stop:
         explore = _explorer(_tree(best.task, rest), best.task.choose, stop)
         while found.batch:
             answers = pool.map(partial(explore, closed), [node for _, node in found.batch])
@@ -299,7 +299,7 @@ def _explorer(
     tree: Tree, choose: int, stop: NDArray[np.uint8]
 ) -> Callable[[float, tuple[int, ...]], NodeResult | None]:
     """A function that opens one node, each thread with its own scratch space."""
-    from biselect.solvers.branch_kernel import Space, explore
+    from biselect.solvers._branch_kernel import Space, explore
 
     n, d = tree.weights.shape
     own = local()

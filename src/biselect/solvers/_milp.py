@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
 from biselect.core.exact_sums import at_most, nearest
-from biselect.solvers.exact import exact
-from biselect.solvers.forced import reduce_problem
-from biselect.solvers.incumbent import grid_for
+from biselect.solvers._exact import exact
+from biselect.solvers._incumbent import grid_for
+from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import by_features

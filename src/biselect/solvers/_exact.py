@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
-from biselect.solvers.bounds import ROUNDS, Root, root_bound
-from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
-from biselect.solvers.enumeration import Screen, Visit, screen, visit
-from biselect.solvers.forced import reduce_problem
-from biselect.solvers.incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers._branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
+from biselect.solvers._enumeration import Screen, Visit, screen, visit
+from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers._lagrangian import ROUNDS, Root, root_bound
+from biselect.solvers._reduction import reduce_problem
+from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import SideProblem, cheaper_side, has_room
-from biselect.solvers.spectral import spectral_bound
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
 SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
@@ -166,7 +166,7 @@ def _unproven(
         bound = spectral
         info["steps"].append("spectral bound")
     if np.isfinite(bound) and not run.expired():
-        from biselect.solvers.averaging import averaging_bound  # loads numba
+        from biselect.solvers._averaging import averaging_bound  # loads numba
 
         bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
         info["steps"] += [f"averaging bound, sets of {size}"] if size else []
