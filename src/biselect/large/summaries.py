@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
+from biselect.columns.number import float_values
 from biselect.errors import InputError
 from biselect.large._any_source import MEMORY, partitions_of
 from biselect.large._counting import Counting, counts_of
@@ -34,7 +35,6 @@ from biselect.tables import (
     as_table,
     as_times,
     features_in,
-    float_values,
     form_of,
     is_quantity,
     require_columns,

@@ -1,8 +1,6 @@
 from ._frames import NamedMatrix as NamedMatrix
 from ._frames import align as align
-from ._frames import arrow_floats as arrow_floats
 from ._frames import as_matrix as as_matrix
-from ._frames import float_values as float_values
 from ._frames import is_quantity as is_quantity
 from ._frames import library_of as library_of
 from ._frames import refuse_unusable as refuse_unusable

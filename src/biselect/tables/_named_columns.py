@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.number import arrow_floats
 from biselect.columns.number_text import style_of
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables._frames import arrow_floats
 from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
 
 Place = Callable[[int], str]  # where a row stands in its file

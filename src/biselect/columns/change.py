@@ -16,10 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.distribution import MAD_TO_SIGMA, Column
-from biselect.errors import InputError
-from biselect.weights.reference_summary import ReferenceSummary
-
 RAREST = log(1e6)  # a category that could not reach p = 1e-6 if one table had all of it is counted with the other such
 OTHERS = "all rarer ones"
 MOST_DRAWS, ENOUGH = 100_000, 10  # of a permutation test: draws at most, and hits after which it stops
@@ -57,21 +53,6 @@ class Change:
         return dict(vars(self))
 
 
-def column_changes(older: ReferenceSummary, newer: ReferenceSummary, columns: Sequence[str]) -> list[Change]:
-    """All tests of these columns, not yet adjusted for their number."""
-    found = []
-    for name in columns:
-        before, after = (summary.numbers.get(name) for summary in (older, newer))
-        if before is not None and after is not None and before.size and after.size:
-            found += _numbers(name, before.column(), after.column())
-        elif name in older.categories and name in newer.categories:
-            found += _categories(name, older.categories[name], newer.categories[name])
-        elif {*older.numbers, *newer.numbers} & {*older.categories, *newer.categories} & {name}:
-            raise InputError(f"column {name!r} holds numbers in one table and texts in the other")
-        found += _missing(name, older, newer)
-    return found
-
-
 def holm(changes: Sequence[Change]) -> list[Change]:
     """The same with p-values adjusted for the number of tests, by Holm's method."""
     order = sorted(range(len(changes)), key=lambda at: changes[at].p)
@@ -82,77 +63,22 @@ def holm(changes: Sequence[Change]) -> list[Change]:
     return [replace(change, adjusted_p=value) for change, value in zip(changes, adjusted, strict=True)]
 
 
-def _numbers(name: str, before: Column, after: Column) -> list[Change]:
-    both = (before, after)
-    low, high = min(column.values[0] for column in both), max(column.values[-1] for column in both)
-    if low == high:
+def gap_changes(name: str, gaps: Sequence[int], rows: Sequence[int]) -> list[Change]:
+    """Test the share of gaps of a column; none where neither table has any, or no value.
+
+    Args:
+        name: of the column.
+        gaps: of the older and the newer table.
+        rows: of both.
+    """
+    if not 0 < sum(gaps) < sum(rows):
         return []
-    exact = before.rank_error == after.rank_error == 0
-    if exact and all(((column.values == low) | (column.values == high)).all() for column in both):
-        unset = [int(column.at_most(low)) for column in both]
-        counts = [np.array([part, column.size - part]) for part, column in zip(unset, both, strict=True)]
-        return [_shares(name, [f"{low:g}", f"{high:g}"], *counts)]
-    distance = ks_distance(before, after)
-    # ranks of a sketch may be wrong: what they could add to the distance is taken off
-    sure = max(0.0, distance - sum(column.rank_error / column.size for column in both))
-    middle, now = before.quantile(0.5), after.quantile(0.5)
-    spread = MAD_TO_SIGMA * before.folded(middle).quantile(0.5) or before.deviation
-    shift = (now - middle) / spread if spread > 0 else 0.0
-    widths = [column.quantile(0.75) - column.quantile(0.25) for column in both]
-    ratio = widths[1] / widths[0] if widths[0] > 0 else 1.0
-    wider = f", spread × {ratio:.2g}" if abs(ratio - 1) > 0.1 else ""
-    return [
-        Change(
-            column=name,
-            what="values",
-            p=ks_p(sure, before.size, after.size),
-            effect=distance,
-            measure="KS distance",
-            shift=shift,
-            words=f"median {middle:.4g} → {now:.4g} ({shift:+.2f} spreads{wider})",
-        )
-    ]
-
-
-def ks_distance(before: Column, after: Column) -> float:
-    """The largest difference between the two distribution functions."""
-    places = np.concatenate([before.values, after.values])
-    return float(np.abs(before.at_most(places) / before.size - after.at_most(places) / after.size).max())
-
-
-def ks_p(distance: float, first: int, second: int) -> float:
-    """Kolmogorov's limiting law, which is never below the chance of such a distance where it matters (p < 0.1)."""
-    from scipy.special import kolmogorov
-
-    return float(kolmogorov(sqrt(first * second / (first + second)) * distance))
-
-
-def _categories(name: str, before: dict[str, int], after: dict[str, int]) -> list[Change]:
-    """Shares of all categories that could alarm; the rarer ones count as one."""
-    whole = [sum(counts.values()) for counts in (before, after)]
-    if not all(whole):
-        return []
-    fewest = RAREST / -log(min(whole) / sum(whole))
-    total = {value: before.get(value, 0) + after.get(value, 0) for value in sorted({*before, *after})}
-    common = [value for value, count in total.items() if count >= fewest]
-    counts = [np.array([side.get(value, 0) for value in common], dtype=np.int64) for side in (before, after)]
-    if len(common) < len(total):
-        counts = [np.append(side, all_ - side.sum()) for side, all_ in zip(counts, whole, strict=True)]
-        common = [*common, OTHERS]
-    return [_shares(name, common, *counts)] if len(common) > 1 else []
-
-
-def _missing(name: str, older: ReferenceSummary, newer: ReferenceSummary) -> list[Change]:
-    empty = [summary.missing[name] for summary in (older, newer)]
-    rows = [summary.rows for summary in (older, newer)]
-    if not 0 < sum(empty) < sum(rows):
-        return []
-    shares = [part / whole for part, whole in zip(empty, rows, strict=True)]
+    shares = [part / whole for part, whole in zip(gaps, rows, strict=True)]
     return [
         Change(
             column=name,
             what="missing",
-            p=float(share_p(np.array(empty[:1]), np.array(empty[1:]), *rows)[0]),
+            p=float(share_p(np.array(gaps[:1]), np.array(gaps[1:]), *rows)[0]),
             effect=abs(shares[1] - shares[0]),
             measure="difference of shares",
             words=f"missing {_percent(shares[0])} → {_percent(shares[1])}",
@@ -160,7 +86,7 @@ def _missing(name: str, older: ReferenceSummary, newer: ReferenceSummary) -> lis
     ]
 
 
-def _shares(name: str, values: Sequence[str], before: NDArray[np.int64], after: NDArray[np.int64]) -> Change:
+def share_change(name: str, values: Sequence[str], before: NDArray[np.int64], after: NDArray[np.int64]) -> Change:
     """Exact tests of each share and a permutation test of all together; the smaller p-value counts twice."""
     first, second = int(before.sum()), int(after.sum())
     each = share_p(before, after, first, second)

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, ks_2samp
 
-from biselect.columns.distribution import exact_column
+from biselect.columns.change import OTHERS, Change, chi_square_p, holm, share_p
+from biselect.columns.distribution import exact_distribution
+from biselect.columns.number import ks_distance, ks_p
 from biselect.errors import InputError
 from biselect.weights import ReferenceSummary
-from biselect.weights.changes import OTHERS, Change, chi_square_p, column_changes, holm, ks_distance, ks_p, share_p
+from biselect.weights.reference_summary import column_changes
 
 SAMPLES = st.lists(st.integers(-5, 5).map(float) | st.floats(-10, 10), min_size=1, max_size=60)
 
@@ -26,7 +28,7 @@ def changes(older, newer):
 
 @given(SAMPLES, SAMPLES)
 def test_the_distance_is_that_of_kolmogorov_and_smirnov(first, second):
-    found = ks_distance(*(exact_column(np.array(side)) for side in (first, second)))
+    found = ks_distance(*(exact_distribution(np.array(side)) for side in (first, second)))
     apart = [abs(np.mean(np.array(first) <= x) - np.mean(np.array(second) <= x)) for x in first + second]
     assert found == pytest.approx(max(apart), abs=1e-12)
 

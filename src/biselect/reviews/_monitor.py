@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect._version import __version__
+from biselect.columns.change import Change, holm
 from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
@@ -41,8 +42,8 @@ from biselect.tables import (
 )
 from biselect.tables.readers import line_of_row, read_as
 from biselect.weights import ReferenceSummary, Weigher
-from biselect.weights.changes import Change, column_changes, holm
 from biselect.weights.maps import map_name
+from biselect.weights.reference_summary import column_changes
 
 POOL_ROWS = 200
 MAP = "reach"
@@ -174,9 +175,15 @@ def monitor(
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(
             call_in_words(
-                monitor,
-                **{"table": described, "older": past_source, "k": k, "m": m, "pool": candidate_source, "watch": watch},
-                **{"weighing": weighing, "search": search, "compute": compute},
+                "monitor",
+                {"table": described, "older": past_source},
+                k=k,
+                m=m,
+                pool=candidate_source,
+                watch=watch,
+                weighing=weighing,
+                search=search,
+                compute=compute,
             ),
             search.seed,
             sources,
