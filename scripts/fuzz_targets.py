@@ -417,7 +417,7 @@ def use_report(path: Path, index: int) -> None:
     """The page, and the tables of a terminal."""
     from contextlib import redirect_stdout
 
-    from biselect.cli.report import report
+    from biselect.cli.select import report
 
     with redirect_stdout(io.StringIO()):
         report(path.parent)
