@@ -186,8 +186,9 @@ def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
     from biselect.large.passes import Threads
     from biselect.large.summaries import summed_up
+    from biselect.options import Columns
     from biselect.progress import steps_of
-    from biselect.tables import Roles, open_pool, provenance
+    from biselect.tables import open_pool, provenance, table
     from biselect.tables.problem_files import read_problem
 
     parts: list[pa.Table] = []
@@ -198,7 +199,7 @@ def use_table(path: Path, index: int) -> None:
     attempts: list[Callable[[], Any]] = [
         lambda: read_problem(path, k=1, m=1),
         lambda: read_problem(path, k=1, m=1, id_column=names[0]).digest,
-        lambda: open_pool(path, path, Roles(id_column=names[0], show=names[-1:])).matrices,
+        lambda: open_pool(table(path, id=names[0], columns=Columns(show=names[-1:])), path).matrices,
         lambda: provenance("", 0, [path]),
     ]
     if index % 5 == 0:
@@ -416,7 +417,7 @@ def use_report(path: Path, index: int) -> None:
     """The page, and the tables of a terminal."""
     from contextlib import redirect_stdout
 
-    from biselect.cli.report import report
+    from biselect.cli.select import report
 
     with redirect_stdout(io.StringIO()):
         report(path.parent)

@@ -19,7 +19,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that no test imports: they are tested through the whole they belong to
     "biselect": {
         "app/test_server.py": "app/jobs",
-        "cli/test_main.py": "cli/commands cli/options",
+        "cli/test_main.py": "cli/options",
         "cli/test_console.py": "cli/console",
         "cli/test_select.py": "cli/answer",
         "large/test_large_review.py": "large/blocks",

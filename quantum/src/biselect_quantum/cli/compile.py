@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli.console import Steps, show_json
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.options import Columns
 from biselect.pages.terminal import figures, show_line, show_table

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biselect.cli import completion
 from biselect.cli.console import Steps
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only, among
 from biselect.cli.options import Output
 from biselect.errors import InputError
 from biselect.pages.terminal import printable, show_line, show_table
@@ -37,7 +35,7 @@ def run(
         typer.Option(
             metavar="PLACE",
             show_default=False,
-            autocompletion=completion.among(*PLACES),
+            autocompletion=among(*PLACES),
             rich_help_panel=FIRST,
             help="sector, wide, aer, noisy:DEVICE or ibm:DEVICE.",
         ),

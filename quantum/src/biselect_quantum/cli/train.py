@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli.console import Steps
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.errors import InputError
 from biselect.options import Columns

@@ -1,20 +1,27 @@
-"""Help that fits 80 columns: options in groups, the ones that matter first, and no types."""
+"""Help that fits 80 columns: options in groups, the ones that matter first, and no types.
+
+Errors about the command line repeat what was typed; they must not steer the terminal either.
+"""
 
 from __future__ import annotations
 
 import shlex
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from biselect.cli._toml import FILE, as_flags, key_of, read_defaults
 from biselect.cli.console import Steps
-from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults
 from biselect.errors import InputError
 from biselect.options import running
+from biselect.pages.terminal import visible
 
 HYPHEN, SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 LEFT = 24  # characters of options; a longer one has a line of its own
@@ -144,3 +151,36 @@ def section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int =
         first, *others = [(name, text.replace("-", HYPHEN)) for name, text in rows]
         with formatter.section(typer.style(title, bold=True)):
             formatter.write_dl([(first[0].ljust(left), first[1]), *others], col_max=left)  # one edge in all groups
+
+
+class PlainGroup(TyperGroup):
+    """Commands whose usage errors are shown as `visible` gives them."""
+
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """As typer does it."""
+        with _plain_errors():
+            return super().make_context(*given, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        """As typer does it; the options of a command are read here."""
+        with _plain_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if isinstance(told := getattr(error, "message", None), str):
+            error.message = visible(told)  # type: ignore[attr-defined]
+        raise
+
+
+def show_warnings_plainly() -> None:
+    """Warnings of libraries may repeat what a file holds."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        print(f"warning: {visible(str(message))}", file=sys.stderr)
+
+    warnings.showwarning = show
