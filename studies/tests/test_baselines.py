@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect_studies.baselines import DETECTORS, fitted, ranked
+from biselect_studies.experiments.baselines import DETECTORS, fitted, ranked
 
 
 def test_rankers_on_a_table_that_can_be_read():

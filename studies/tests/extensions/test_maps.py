@@ -9,8 +9,8 @@ from biselect.columns.distribution import exact_column
 from biselect.errors import InputError
 from biselect.testing import assert_map_api
 from biselect.weights import Weigher, map_names
+from biselect_studies.experiments.baselines import STUDIED, studied_map
 from biselect_studies.extensions.maps import DEGREES_OF_FREEDOM, ConformalMap, LogisticMap, nth_nearest
-from biselect_studies.studied_maps import STUDIED, studied_map
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
 SAMPLES = arrays(np.float64, st.integers(24, 60), elements=VALUES)

@@ -90,7 +90,7 @@ def read_weights(
     from biselect.tables.inputs import open_pool
     from biselect.tables.problem_files import read_problem
     from biselect.weights import Weigher
-    from biselect_studies.data.marginals import MARGINALS
+    from biselect_studies.data.synthetic import MARGINALS
 
     if reference is None:
         return read_problem(problem, k, m, roles.id_column, roles.exclude), None
