@@ -28,8 +28,9 @@ from biselect.large import dataset as parts
 from biselect.large._any_source import partitions_of
 from biselect.large.dataset import Partitions, place_of
 from biselect.large.spool import Spool, SpooledRows
-from biselect.tables.readers import json_lines, read_table
-from biselect.tables.table import as_table
+from biselect.tables._table import as_table
+from biselect.tables.readers import _json_lines as json_lines
+from biselect.tables.readers import read_table
 
 NAMES = ("a", "b.c", "text")
 

@@ -25,7 +25,7 @@ from biselect.large.dataset import (
     refuse_empty,
     rows_of_a_part,
 )
-from biselect.tables.readers.columnar import MAGIC, checked, refuse_odd_dates
+from biselect.tables.readers import MAGIC, checked, refuse_odd_dates
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 

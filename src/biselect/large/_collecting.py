@@ -25,7 +25,7 @@ from biselect.large._time_cut import ORIGIN
 from biselect.large.blocks import FeatureColumns, joined, packed, told_of
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 

@@ -15,7 +15,7 @@ from biselect.large._survey import Surveyed, sample_matrix
 from biselect.large.blocks import FeatureColumns, merged_blocks
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.tables.frames import rows_of
+from biselect.tables import rows_of
 from biselect.weights.reference import Windows, known_categories, squarable, windows_of
 from biselect.weights.whole_row import SAMPLE
 

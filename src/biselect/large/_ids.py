@@ -1,6 +1,6 @@
 """Ids over all parts: whether one stands in two rows.
 
-An id is the text of its entry, as in `biselect.tables.named_columns.texts`.
+An id is the text of its entry, as in `biselect.tables._named_columns.texts`.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, place_of
 from biselect.large.passes import Arrays, Pass, over
-from biselect.tables.named_columns import is_text
+from biselect.tables import is_text
 
 Run = Callable[[Pass, Sequence[Part]], Arrays]
 """Runs a pass over parts, as `biselect.large.passes.over` does."""
@@ -161,7 +161,7 @@ def _texts_at(rows: NDArray[np.int64], column: str, partitions: Partitions, run:
 
 
 def _repeated(found: Sequence[tuple[str, tuple[int, int]]], number: int, partitions: Partitions) -> InputError:
-    """In the words of `biselect.tables.named_columns.texts`."""
+    """In the words of `biselect.tables._named_columns.texts`."""
     (name, (first, second)), *others = found
     many = ""
     if others:

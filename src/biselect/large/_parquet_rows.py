@@ -21,7 +21,7 @@ from biselect.large.dataset import (
     refuse_empty,
     rows_of_a_part,
 )
-from biselect.tables.readers.columnar import as_part, checked, common_schema, refuse_odd_dates, with_folders
+from biselect.tables.readers import as_part, checked, common_schema, refuse_odd_dates, with_folders
 from biselect.tables.readers.sources import Source
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it

@@ -25,7 +25,7 @@ from biselect.large.blocks import (
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 from biselect.options import Columns, spell
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights.reference import MOST_LABELS
 
 SAMPLE = 1 << 15  # rows, about

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from pyarrow import ipc
 
 from biselect.columns.date import parts_of_dates
+from biselect.columns.number import arrow_floats
 from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.tables.frames import NamedMatrix, align, arrow_floats, as_matrix, refuse_unusable
-from biselect.tables.named_columns import is_number
+from biselect.tables import NamedMatrix, align, as_matrix, is_number, refuse_unusable
 
 
 @dataclass(frozen=True, kw_only=True)

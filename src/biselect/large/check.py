@@ -34,9 +34,8 @@ from biselect.large.spool import Spool
 from biselect.options import Compute, RowRules
 from biselect.progress import Steps, steps_of
 from biselect.solvers import check_proof
-from biselect.tables.inputs import with_roles
-from biselect.tables.named_columns import require_columns
-from biselect.tables.readers.delimited import PLAIN
+from biselect.tables import require_columns, with_roles
+from biselect.tables.readers import PLAIN
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.weigher import PoolFacts

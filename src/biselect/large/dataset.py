@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
-from biselect.tables.named_columns import require_columns
+from biselect.tables import require_columns
 
 BLOCK_ROWS = 1 << 16  # read at a time
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17

@@ -31,10 +31,7 @@ from biselect.large.dataset import Part, Partitions
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.options import Columns, spell
 from biselect.progress import Steps
-from biselect.tables.frames import NamedMatrix
-from biselect.tables.inputs import unused_name
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Pool, Roles, from_two_tables
+from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, require_columns, unused_name
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.reference import Windows

@@ -23,13 +23,20 @@ from biselect.large.gathering import Tables
 from biselect.large.spool import Spool
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
-from biselect.tables.frames import row_labels
-from biselect.tables.inputs import check_combination, code_columns, paths_of, resolved, with_index, with_roles
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Roles
+from biselect.tables import (
+    Roles,
+    as_table,
+    check_combination,
+    code_columns,
+    paths_of,
+    require_columns,
+    resolved,
+    row_labels,
+    with_index,
+    with_roles,
+)
 from biselect.tables.readers import CsvForm
 from biselect.tables.readers.sources import Source
-from biselect.tables.table import as_table
 from biselect.weights import Weigher
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
-from biselect.tables.frames import NamedMatrix
-from biselect.tables.pools import Pool
+from biselect.tables import NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
@@ -157,7 +156,7 @@ def beyond_findings(
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
     tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
     for j, found in calibrator.categories.items():
-        tops[j] = max(min(float(found.surprise(0)), calibrator.cap), LEAST_NEW)
+        tops[j] = max(min(float(found.weight(0)), calibrator.cap), LEAST_NEW)
     beyond = (problem.coupling >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
         name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import Categories
-from biselect.tables.frames import NamedMatrix, align, as_matrix, rows_of
-from biselect.tables.pools import Pool
+from biselect.columns.category import LabelCounts
+from biselect.tables import NamedMatrix, Pool, align, as_matrix, rows_of
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
@@ -152,7 +151,7 @@ def gather_evidence(
                     above=int(above[i, j]),
                     rows=present[j],
                     gaps=calibrator.facts.reference_rows - present[j],
-                    seen=None if found is None else found.counted([label])[0],
+                    seen=None if found is None else found.of([label])[0],
                     absent=bool(absent[i, j]),
                     filled=filled,
                 )
@@ -189,7 +188,7 @@ def histograms(features: NDArray[np.int64], calibrator: Weigher) -> list[dict[st
     ]
 
 
-def _common(found: Categories) -> dict[str, Any]:
+def _common(found: LabelCounts) -> dict[str, Any]:
     common = sorted(found.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_LABELS]
     return {
         "labels": [MISSING if label is None else label for label, _ in common],
