@@ -12,6 +12,7 @@ from biselect_quantum.devices import to_qiskit
 from biselect_quantum.devices.execution.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_state
 from biselect_quantum.devices.noise import LABEL
+from biselect_studies import load
 from biselect_studies.experiments import heron
 from biselect_studies.experiments.heron import SIZES, case
 from biselect_studies.rule import hold
@@ -49,7 +50,11 @@ WIDE = {**NOISY, **IDEAL}
 
 @pytest.mark.parametrize(
     "study, values, rows",
-    [(hardware.STUDY, REPLAY, 8), (wide.BY_CONDITION, WIDE, 11), (wide.BY_WIDTH, WIDE, 6)],
+    [
+        (load("creditcard-bilinear-cg-best-known-replay"), REPLAY, 8),
+        (wide.BY_CONDITION, WIDE, 11),
+        (wide.BY_WIDTH, WIDE, 6),
+    ],
     ids=["20", "wide", "summary"],
 )
 @pytest.mark.parametrize("quick", [True, False])

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import Selection, SelectionProblem, ising
 from biselect.errors import InputError
-from biselect.tables.frames import rows_of
-from biselect.tables.times import windows_in_time
+from biselect.tables import rows_of, windows_in_time
 from biselect.weights.maps import map_names
 from biselect.weights.reference_summary import ReferenceSummary
 from biselect.weights.weigher import Weigher
