@@ -23,19 +23,19 @@ from biselect_quantum.circuits.angle_selection import (
     warm_starts,
 )
 from biselect_quantum.circuits.ansatz import Ansatz
-from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.starts import Choice, start_choice
+from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, hardware_mask, masked, place, retained_mass
 from biselect_quantum.devices.analysis import analyse, analyse_repaired
-from biselect_quantum.devices.bundle import Bundle
 from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.decode import decode_bits
+from biselect_quantum.devices.device_circuit import Bundle
 from biselect_quantum.devices.noise import cut_noise
-from biselect_quantum.devices.noise.trajectories import noisy_table
+from biselect_quantum.devices.noise.sampling import noisy_table
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect_quantum.devices.placement import Placement
+from biselect_quantum.shots import decode_bits
 from biselect_quantum.uniform import uniform_energy
 from biselect_studies.data.synthetic import MARGINALS, planted_problem
 from biselect_studies.experiments.compile_case import device

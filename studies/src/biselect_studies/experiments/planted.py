@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect_quantum.circuits.ansatz import Ansatz
-from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.cost_groups import split_terms
 from biselect_quantum.circuits.mixers import ring
 from biselect_quantum.circuits.schedule import SCHEDULES
+from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_quantum.circuits.training.records import Stage
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, energy_table
