@@ -143,7 +143,7 @@ def test_what_is_trained_is_what_is_compiled(trained):
 def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     """A device's runs start from files: they must hold the very circuit, with its mixer in the order it was made in."""
     found = trained.case
-    bundle, threshold = heron.prepare(
+    bundle, threshold = heron.heron_replay_circuit(
         {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear"}, found.target
     )
     for name, content in circuit_contents(bundle).items():
