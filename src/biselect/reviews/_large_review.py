@@ -15,7 +15,7 @@ from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
 from biselect.large.gathering import KeptPool, Tables, gather
-from biselect.options import RowRules, Search
+from biselect.options import RowRules, Search, possible_names
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import neighbouring, told
@@ -24,7 +24,6 @@ from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
 from biselect.reviews.result import Review
 from biselect.reviews.weighed_tables import weights_alone
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
-from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.maps import stored_name
@@ -61,10 +60,9 @@ class LargeReview:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         check_budget("k", self.k, self.tables.pool.rows, "samples")
         whole("m", self.m)
-        ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
-        gathered = gather(
-            self.tables, self.form.weigher(self.search.seed), k=self.k, m=self.m, drift=self.form.drift, ids=ids
-        )
+        ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
+        weigher = self.form.weigher(self.search.seed)
+        gathered = gather(self.tables, weigher, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
         found = Caveats()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):

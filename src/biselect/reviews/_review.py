@@ -23,10 +23,8 @@ from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scor
 from biselect.reviews.result import Review
 from biselect.reviews.weighed_tables import WeighedTables, weights_alone
 from biselect.tables import (
-    Roles,
     Table,
     call_in_words,
-    form_of,
     library_of,
     paths_of,
     provenance,
@@ -209,9 +207,9 @@ def _review_in_parts(request: _Request, step: Steps) -> Review | None:
     if request.columns is None or request.needs_rows is not None:
         return None
     table, form, search = request.table, request.form, request.search
-    roles = Roles.of(table.columns, table.csv, request.rules.per)
     opening = large_tables(
-        *(table.source, request.reference, roles, form_of(table.csv), step),
+        *(table, request.reference, step),
+        per=request.rules.per,
         split=request.split,
         missing=form.missing,
         seed=search.seed,

@@ -14,7 +14,7 @@ from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Split, Weighing, spell
 from biselect.progress import Steps
 from biselect.reviews.outside_scores import outside_scores, row_scores
-from biselect.tables import NamedMatrix, Pool, Roles, Table, form_of, library_of, open_pool, paths_of, varying
+from biselect.tables import NamedMatrix, Pool, Table, library_of, open_pool, paths_of, varying
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.alignment import move_back
 from biselect.weights.evidence import WeighedPool
@@ -68,10 +68,9 @@ class WeighedTables(WeighedPool):
             outside: scores of rows, as `Weighing.row_scores` takes them; None for those of `Columns.score`, if any.
         """
         form.weigher(seed)  # refuses what cannot be before anything is read
-        roles = Roles.of(table.columns, table.csv, rules.per)
         files = [path.name for path in paths_of(source for source in (table.source, reference) if source is not None)]
         with step(f"Reading {' and '.join(files) or 'the tables'}"):
-            pool = open_pool(table.source, reference, roles, split=split, form=form_of(table.csv))
+            pool = open_pool(table, reference, split=split, per=rules.per)
         with step(f"Calibrating on {pool.reference.num_rows:,} reference rows"):
             pool.refuse_unusable(form.missing)
             tables = cls.of(pool, form, seed=seed)
