@@ -11,6 +11,7 @@ from biselect.cli.options import Output, a_table, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute
 from biselect.pages.terminal import printable
+from biselect.pages.words import phrase
 
 
 def check(
@@ -35,5 +36,5 @@ def check(
         raise InputError("--part and --id-column need a --table")
     progress = Steps(output.quiet).step
     words, *more = check_answer(folder, table, part=part, id_column=columns.id, compute=compute, progress=progress)
-    for line in (f"Checked: no choice scores higher ({words})", *more):
+    for line in (phrase("terminal.checked", words=words), *more):
         typer.echo(printable(line))

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.answer import open_in_browser, show
+from biselect.cli.answer import open_in_browser
 from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
+from biselect.pages.terminal import show_answer
 
 
 def report(
@@ -29,13 +30,13 @@ def report(
     if not source.exists():
         raise InputError(f"{source}: no such file; give a folder that was written with --out")
     with refused_as(f"{source}: cannot be read as a report"):
-        summary = read_json(source)
-        page = render_html(summary)
+        view = read_json(source)
+        page = render_html(view)
         if not output.json:
-            show(summary)
+            show_answer(view)
     place = out or folder / "report.html"
     write_file(place, page)
     if output.json:
-        show_json(summary)
+        show_json(view)
     if output.open:
         open_in_browser(place, Steps())

@@ -11,6 +11,7 @@ from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv
 from biselect.pages.terminal import visible
+from biselect.pages.words import phrase
 
 
 def summarise(
@@ -41,11 +42,9 @@ def summarise(
         parts = [summed_up(Table(path, columns, csv), engine, steps.step, bytes_of(compute.memory)) for path in tables]
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
-    dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
-    typer.echo(
-        f"{summary.rows:,} rows{visible(dated)}, {len(summary.columns)} columns; "
-        f"no rank is wrong by more than {100 * summary.rank_error:.2g} % of the rows, and none in the tails"
-    )
+    dated = "" if summary.first is None else phrase("terminal.dated", first=summary.first, last=summary.last)
+    facts = {"rows": summary.rows, "columns": len(summary.columns), "error": 100 * summary.rank_error}
+    typer.echo(visible(phrase("terminal.summary", **facts, dated=dated)))
     for name, why in summary.left_out.items():
-        typer.echo(visible(f"left out: {name} ({why})"))
-    steps.say(f"wrote {out}")
+        typer.echo(visible(phrase("terminal.left_out", name=name, why=why)))
+    steps.say(phrase("terminal.wrote", path=out))

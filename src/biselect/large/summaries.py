@@ -28,6 +28,7 @@ from biselect.large.opening import POOL_CELLS, is_small
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.spool import Spool
 from biselect.options import refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps
 from biselect.tables import (
     Roles,
@@ -250,7 +251,7 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
                 found = sum_up(parts, columns, engine, step, time_column=time, date_format=roles.date_format)
                 return found.summary
-        with step(f"Reading {name}"):
+        with step(phrase("steps.reading", name=name)):
             for block in read_blocks(path, form):
                 columns = features_in(block, roles)
                 if time is not None:
