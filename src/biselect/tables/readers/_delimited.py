@@ -9,26 +9,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns.date_text import in_words
-from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, pattern_of
-from biselect.errors import InputError
-from biselect.options import ANY, Csv, spell
-from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
-from biselect.tables.readers._text_columns import (
+from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
+from biselect.columns.recognition import (
     ALWAYS_MISSING,
     LOOKED_AT,
     MISSING_MARKS,
     MOSTLY,
     SEEN,
-    Hints,
     ParsedColumn,
-    understand,
+    ReadingHints,
+    parse_column,
 )
+from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
+from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
 from biselect.tables.readers.sources import PACKED
 
 SOURCE = b"biselect.csv"  # where a table remembers its file
@@ -45,35 +45,34 @@ log = logging.getLogger("biselect.reading")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CsvForm:
-    """How a CSV is written, as far as that is known; the rest is found out. Other files say it themselves.
+class CsvForm(Csv, heading="Reading the tables"):
+    """How a CSV is written, and what is said of its columns before it is read.
 
     Attributes:
-        encoding: of the text, as Python names it.
-        delimiter: between values.
-        decimal: the mark before decimals, a comma or a point.
-        thousands: the mark between thousands: a point, a comma, an apostrophe, a space; empty for none.
-        na_values: what stands for a missing entry: of a number or date beside NA, NaN and their like, of any but those
-            of `text_columns` beside an empty one. NA alone is a country. Without any, usual marks of missing values
-            are taken for such in columns of numbers and dates.
-        date_format: of dates, as `strptime` takes it.
-        text_columns: columns of text kept as it is written.
+        text_columns: kept as they are written.
         categories: columns of text although they look like numbers (007 stays 007).
         numbers: columns of numbers although they look like codes (007 is 7).
     """
 
-    encoding: str | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    na_values: Sequence[str] = ()
-    date_format: str | None = None
-    text_columns: Sequence[str] = ()
-    categories: Sequence[str] = ()
-    numbers: Sequence[str] = ()
+    text_columns: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
 
-
-PLAIN = CsvForm()
+    @classmethod
+    def of(cls, csv: Csv, columns: Columns) -> Self:
+        """Names and columns to show stay as they are written, and so do times whose form is given."""
+        as_text = {columns.id, columns.score, *possible_names(columns.show)} - {columns.label}
+        if csv.date_format is not None:
+            as_text.add(columns.time)
+        typed = {
+            word: [name for name, type in columns.types.items() if type == word] for word in ("category", "number")
+        }
+        return cls(
+            **{**vars(csv), "na_values": names_in(csv.na_values, ())},
+            text_columns=frozenset(name for name in as_text if name is not None),
+            categories=frozenset(possible_names(typed["category"])),
+            numbers=frozenset(possible_names(typed["number"])),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,9 +218,9 @@ def remembered(reading: Reading) -> dict[bytes, str]:
     return {SOURCE: json.dumps(asdict(reading))}
 
 
-def hints_for(form: CsvForm, looks: "SampleFormat", delimiter: str, texts: int) -> Hints:
+def hints_for(form: CsvForm, looks: "SampleFormat", delimiter: str, texts: int) -> ReadingHints:
     """What is known beside the columns of text, of which there are so many."""
-    return Hints(
+    return ReadingHints(
         style=looks.style,
         decimal=form.decimal,
         thousands=form.thousands,
@@ -238,7 +237,7 @@ def absent_texts(form: CsvForm) -> pa.Array | None:
 
 
 def _understood(
-    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "SampleFormat", hints: Hints
+    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "SampleFormat", hints: ReadingHints
 ) -> dict[int, ParsedColumn]:
     """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
     as_is, absent = {*form.categories, *looks.codes}, absent_texts(form)
@@ -248,7 +247,7 @@ def _understood(
         made = {}
         for at in positions:
             column = table.column(at)
-            found = ParsedColumn(values=column) if names[at] in as_is else understand(column, hints)
+            found = ParsedColumn(values=column) if names[at] in as_is else parse_column(column, hints)
             if found.values.type.id == TEXT:
                 found = replace(found, values=without(found.values, absent))
             if found.values is not column:
@@ -290,7 +289,7 @@ def refuse_marks(form: CsvForm) -> None:
 class SampleFormat:
     """What the sample shows of the columns: the style of the file, those with its decimal comma, codes, marks."""
 
-    style: Style | None
+    style: NumberFormat | None
     commas: frozenset[str]
     codes: frozenset[str]
     missing: Mapping[str, Sequence[str]]
@@ -298,7 +297,7 @@ class SampleFormat:
 
 def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
     """What the sample shows."""
-    ways: dict[str, set[Written]] = {}
+    ways: dict[str, set[NumberPattern]] = {}
     codes, missing = set(), {}
     told = {*form.text_columns, *form.categories, *form.numbers}
     for name, *entries in zip(sniffed.names or (), *sniffed.rows, strict=False):
@@ -315,9 +314,9 @@ def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
             codes.add(name)
     style = file_style(ways.values())
     if form.decimal is not None:
-        style = Style(decimal=form.decimal)
+        style = NumberFormat(decimal=form.decimal)
     elif form.thousands is not None and form.thousands in ".,":
-        style = Style(decimal="," if form.thousands == "." else ".")
+        style = NumberFormat(decimal="," if form.thousands == "." else ".")
     commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
     return SampleFormat(
         style=style,
