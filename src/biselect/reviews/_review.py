@@ -12,6 +12,7 @@ from biselect.errors import InputError
 from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Compute, Kinds, RowRules, Search, Split, Weighing, spell
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._false_share import FalseShare, false_share, refuse_level
 from biselect.reviews._headline import null_for
@@ -95,27 +96,27 @@ def review(
     reading: dict[str, Any] = {"split": split, "rules": rules, "outside": weighing.row_scores}
     tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, **reading)
     reproduce = request.reproduce(tables.pool.read_as)
-    with step("Weighing the pool"):
+    with step(phrase("steps.weighing")):
         first = len(tables.raw.names) if request.columns is None else request.columns
         problem = tables.problem(request.k, first, rules)
         guarantee = _false_share(tables, kinds.false_share, search.seed, caveats)
-    with step("Comparing numbers of columns"):
+    with step(phrase("steps.how_many")):
         compared = _how_many(tables, problem, request.columns, search.seed, caveats)
     if request.columns is None and compared is not None:
         problem = tables.problem(request.k, compared["m"], rules)
     caveats.look_over(tables.pool, table.columns.label, rules, problem, tables.moved, form.drift)
     weighed = (tables.calibrator, problem, tables.reference, tables.weighed)
-    caveats.collect("columns that could mislead", table_caveats, *weighed, tables.constant)
+    caveats.collect("misleading", table_caveats, *weighed, tables.constant)
 
     selection = solved(problem, search, step)
     nearby = neighbouring(selection, search, step, caveats)
     unusual = None
     if form.kinds > 1 and not rules.must_columns:
-        with step("Looking for kinds of unusual"):
-            unusual = caveats.attempt("kinds of unusual", _kinds, tables, problem, kinds.null_draws, search)
-    with step("Comparing with chance"):
+        with step(phrase("steps.kinds")):
+            unusual = caveats.attempt("kinds", _kinds, tables, problem, kinds.null_draws, search)
+    with step(phrase("steps.chance")):
         compare = partial(null_for, problem, tables.calibrator, tables.reference, seed=search.seed)
-        chance = caveats.attempt("what chance alone would give", compare)
+        chance = caveats.attempt("chance", compare)
     report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
     report |= {"guarantee": guarantee, "how_many": compared, "chance": chance}
     return told(selection, nearby, caveats, table=tables, kinds=unusual, **report)
@@ -229,7 +230,7 @@ def _false_share(tables: WeighedTables, level: float, seed: int, caveats: Caveat
     if len(tables.reference) < FEWEST_HELD_OUT:
         return None
     rank = partial(false_share, tables.reference, tables.weighed, level=level, seed=seed)
-    return caveats.attempt("how many rows stand out at an expected false share", rank)
+    return caveats.attempt("false_share", rank)
 
 
 def _how_many(
@@ -237,7 +238,7 @@ def _how_many(
 ) -> dict[str, Any] | None:
     """What other numbers of columns show; where the number is open, an answer rests on it, so a failure is raised."""
     compare = partial(how_many, problem, tables.calibrator, tables.reference, asked=columns, seed=seed)
-    return compare() if columns is None else caveats.attempt("what other numbers of columns show", compare)
+    return compare() if columns is None else caveats.attempt("how_many", compare)
 
 
 def _kinds(tables: WeighedTables, problem: SelectionProblem, draws: int, search: Search) -> KindList:

@@ -9,11 +9,12 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Search, spell
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._explorer import explore
 from biselect.reviews._headline import null_for
 from biselect.reviews._view import WholeTable, summarise
-from biselect.reviews.caveats import Caveat, Caveats
+from biselect.reviews.caveats import Caveats, caveat_of
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.solvers import neighbours as solve_neighbours
@@ -54,19 +55,20 @@ def review_problem(
     loaded, heading = problem, "Selection"
     if not isinstance(loaded, SelectionProblem):
         [name] = [source.name for source in paths_of([problem])]
-        with step(f"Reading {name}"):
+        with step(phrase("steps.reading", name=name)):
             loaded, heading = read_problem(loaded, k, m, columns.id, columns.exclude), f"Selection from {name}"
     reproduce = provenance(call_in_words("review", {"pool": problem}, search=search), search.seed, [problem])
     selection = solved(loaded, search, step)
     nearby = neighbouring(selection, search, step, caveats)
-    with step("Comparing with chance"):
-        chance = caveats.attempt("what chance alone would give", null_for, loaded, None, None, seed=search.seed)
+    with step(phrase("steps.chance")):
+        chance = caveats.attempt("chance", null_for, loaded, None, None, seed=search.seed)
     return told(selection, nearby, caveats, title=title or heading, reproduce=reproduce, chance=chance)
 
 
 def solved(problem: SelectionProblem, search: Search, step: Steps) -> Selection:
     """The answer."""
-    with step(f"Solving with {search.solver}{memory_in_words(problem, search.solver)}") as progress:
+    memory = memory_in_words(problem, search.solver)
+    with step(phrase("steps.solving", solver=search.solver, memory=memory)) as progress:
         return solve(problem, search.solver, seed=search.seed, time_limit=search.time_limit, progress=progress)
 
 
@@ -92,11 +94,11 @@ def neighbouring(
     limit = PATIENCE if search.time_limit is None else min(PATIENCE, search.time_limit)
     options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": search.seed, "time_limit": limit}
     try:
-        with step("Solving neighbouring budgets") as progress:
+        with step(phrase("steps.neighbours")) as progress:
             options |= {"answer": answer, "progress": progress}
-            return caveats.attempt("neighbouring budgets", solve_neighbours, selection, **options) or [selection]
+            return caveats.attempt("neighbours", solve_neighbours, selection, **options) or [selection]
     except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
-        caveats.append(Caveat(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+        caveats.append(caveat_of("interrupted"))
         return [selection]
 
 
@@ -127,7 +129,7 @@ def told(
     """
     budgets = selection.problem.k, selection.problem.m
     here = next(one for one in nearby if (one.problem.k, one.problem.m) == budgets)
-    view = caveats.attempt("the part of the page that can be moved", explore, here, nearby, table)
+    view = caveats.attempt("explorer", explore, here, nearby, table)
     shared: dict[str, Any] = {"table": table, "kinds": kinds, "whole": whole}
     summary = summarise(selection, caveats=caveats, view=view, **shared, **report)
     names = set(selection.sample_names)

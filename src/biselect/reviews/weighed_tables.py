@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Split, Weighing, spell
+from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.tables import NamedMatrix, Pool, Table, library_of, open_pool, paths_of, varying
@@ -69,9 +70,9 @@ class WeighedTables(WeighedPool):
         """
         form.weigher(seed)  # refuses what cannot be before anything is read
         files = [path.name for path in paths_of(source for source in (table.source, reference) if source is not None)]
-        with step(f"Reading {' and '.join(files) or 'the tables'}"):
+        with step(words_of().reading(files)):
             pool = open_pool(table, reference, split=split, per=rules.per)
-        with step(f"Calibrating on {pool.reference.num_rows:,} reference rows"):
+        with step(phrase("steps.calibrating", rows=pool.reference.num_rows)):
             pool.refuse_unusable(form.missing)
             tables = cls.of(pool, form, seed=seed)
             tables = replace(tables, time_column=table.columns.time, per=rules.per, library=library_of(table.source))

@@ -17,6 +17,7 @@ from biselect._version import __version__
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.reviews.weighed_tables import WeighedTables
@@ -319,7 +320,7 @@ class ReviewSession:
         fresh = [made[at] if at < len(made) else one for at, one in enumerate(self.lists)]
         lists = [new if old.proven and new.proven else old for old, new in zip(self.lists, fresh, strict=True)]
         standing, again = self.standing, []
-        with step("Choosing every round again"):
+        with step(phrase("steps.replay")):
             for at, round_ in enumerate(standing.rounds):
                 history, seen = history_of(standing, standing.rounds[:at], round_.after)
                 rows = self._choose(history, seen, round_.count, lists) if round_.count else []
@@ -427,10 +428,10 @@ def _make_lists(
     tables: WeighedTables, options: Mapping[str, Any], time_limit: float | None, step: Steps
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
-    with step("Looking for kinds of unusual"):
+    with step(phrase("steps.kinds")):
         sides = sides_of(tables.calibrator, tables.weighed)
         kinds = find_kinds(tables.plain_problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
-    with step("Ranking all rows"):
+    with step(phrase("steps.ranking")):
         return lists_of(kinds, tables.reference_values, tables.values, options["seed"])
 
 
