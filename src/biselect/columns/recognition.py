@@ -1,7 +1,11 @@
-"""Columns of text as what they hold: numbers, dates, missing values; all rows decide, and none is looped over."""
+"""What the name of a column and its texts say of what it holds; all rows decide, and none is looped over."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow.csv import ConvertOptions
 
-from biselect.columns.date_text import forms_of, from_form, to_dates
-from biselect.columns.number_text import Style, Written, style_of, to_numbers, written
-from biselect.options import Csv, spell
+from biselect.columns import types
+from biselect.columns.column_type import ColumnType
+from biselect.columns.number_text import NumberFormat
 
 MOSTLY = 0.5  # a column of text with at least this share of numbers (or dates) was meant as one of them
 LOOKED_AT = 64  # entries at the beginning of each of a few parts of a column, by which most columns of words are known
@@ -28,9 +32,31 @@ MISSING_MARKS = frozenset(  # in lower case; only in columns of numbers and date
     + ["#name?", "#null!", "undefined", "leer", "(leer)", "(blank)", "vide"]
 )
 
+_ID = r"id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|numero|numéro|ref|reference|referenz|beleg|belegnr|txn|hash"
+_LABEL = r"fraud|is_fraud|isfraud|betrug|betrugsfall|fraude|frode|label|target|class|klasse|anomaly|anomalie|outlier|y"
+_LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|laundering|attack|truth|ground_truth"
+_LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
+_TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
+_TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
+_CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
+_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle"
+HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
+
+
+def hints_at(name: str) -> set[str]:
+    """What the words of a name say: `id`, `label`, `time`, `code`.
+
+    >>> sorted(hints_at("merchantCategoryCode")), sorted(hints_at("Buchungs-Nr.")), hints_at("amount")
+    (['code'], ['id'], set())
+    """
+    apart = re.sub(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])", " ", name)
+    words = [word for word in re.split(r"[\W_]+", f"{apart} {name}".lower()) if word]
+    words += [f"{a}_{b}" for a, b in pairwise(words)]
+    return {kind for kind, pattern in HINTS.items() if any(re.fullmatch(pattern, word) for word in words)}
+
 
 @dataclass(frozen=True, kw_only=True)
-class Hints:
+class ReadingHints:
     """What is known beside the column itself.
 
     Attributes:
@@ -43,7 +69,7 @@ class Hints:
         looked_at: how many entries of a part of a column are looked at first.
     """
 
-    style: Style | None = None
+    style: NumberFormat | None = None
     decimal: str | None = None
     thousands: str | None = None
     missing: Collection[str] = MISSING_MARKS
@@ -64,19 +90,21 @@ class ParsedColumn:
         doubtful: what else it might be, in words with the option that says so.
         missing: marks taken for missing values.
         code: whether it holds digits that some zero begins: 007 is a name.
+        read_more: reads further texts of the column in the same way; None if all rows have to be seen together.
     """
 
     values: pa.ChunkedArray
-    style: Style | None = None
+    style: NumberFormat | None = None
     unit: str = ""
     date_form: str | None = None
     doubtful: str = ""
     missing: Sequence[str] = ()
     code: bool = False
+    read_more: Callable[[DistinctTexts], pa.Array] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entries:
+class DistinctTexts:
     """The different entries of a column of text, by their shapes: themselves with nines for digits.
 
     Attributes:
@@ -84,8 +112,6 @@ class Entries:
         rows: for each row the position of its entry, null where there is none.
         codes: for each entry the position of its shape.
         shapes: all of them.
-        ways: those that are numbers.
-        dates: those that are dates.
         missing: those that mean nothing.
     """
 
@@ -93,8 +119,6 @@ class Entries:
     rows: pa.ChunkedArray
     codes: NDArray[np.int32]
     shapes: Sequence[str]
-    ways: Mapping[str, Written]
-    dates: Collection[str]
     missing: Collection[str]
 
     def have(self, shapes: Collection[str]) -> pa.BooleanArray:
@@ -128,26 +152,23 @@ class Entries:
         return pc.if_else(absent, pa.scalar(None, pa.string()), self.texts), marks
 
 
-def understand(column: pa.ChunkedArray, hints: Hints) -> ParsedColumn:
-    """A column of text as numbers or dates where that is what it holds, with marks of missing values taken out.
+def parse_column(column: pa.ChunkedArray, hints: ReadingHints) -> ParsedColumn:
+    """Read a column of text as what it holds, such as numbers or dates, with marks of missing values taken out.
 
-    A column that holds anything else as well stays as it is.
+    All rows decide. A column that holds anything else as well stays as it is.
     """
     if hints.date_form is None and holds_words(column, hints):
         return ParsedColumn(values=column)
-    if (entries := entries_of(column, hints.missing)) is None:
-        return ParsedColumn(values=column)
-    if hints.date_form is not None and (dates := _given_dates(entries, hints.date_form)) is not None:
-        return dates
-    found = None
-    if entries.dates and not entries.others(entries.dates):
-        found = _as_dates(entries)
-    elif entries.ways and not entries.others(entries.ways):
-        found = as_numbers(entries, hints)
-    return found or ParsedColumn(values=column)
+    texts = distinct_texts(column, hints.missing)
+    return (None if texts is None else parse_texts(texts, hints)) or ParsedColumn(values=column)
 
 
-def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
+def parse_texts(texts: DistinctTexts, hints: ReadingHints) -> ParsedColumn | None:
+    """Read texts as the first column type that takes all of them; None if they are words."""
+    return next((parsed for one in types() if (parsed := one.parse(texts, hints)) is not None), None)
+
+
+def distinct_texts(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> DistinctTexts | None:
     """The different entries by shape; None where there are more shapes than numbers and dates have."""
     if len(column) == 0:
         return None
@@ -158,13 +179,11 @@ def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS
     shapes = shaped.dictionary.to_pylist()
     if len(shapes) > MOST_SHAPES:
         return None
-    return Entries(
+    return DistinctTexts(
         texts=texts,
         rows=pa.chunked_array([chunk.indices for chunk in coded.chunks]),
         codes=shaped.indices.to_numpy(),
         shapes=shapes,
-        ways={shape: way for shape in shapes if (way := written(shape)) is not None},
-        dates={shape for shape in shapes if forms_of(shape)},
         missing={shape for shape in shapes if shape.lower() in missing},
     )
 
@@ -202,64 +221,14 @@ _NINES[ZERO : NINE + 1] = NINE
 _MARKS = np.isin(np.arange(256), [ord("."), ord(",")])
 
 
-def holds_words(column: pa.ChunkedArray, hints: Hints) -> bool:
+def holds_words(column: pa.ChunkedArray, hints: ReadingHints) -> bool:
     """Whether a few entries already show a column of words."""
     step = max(1, column.num_chunks // PARTS)
-    seen = {text.strip() for chunk in column.chunks[::step] for text in chunk[: hints.looked_at].to_pylist() if text}
-    seen = {text for text in seen if text.lower() not in hints.missing}
-    return sum(_is_value(text) for text in seen) < MOSTLY * len(seen)
-
-
-def _is_value(text: str) -> bool:
-    if len(text) > LONGEST or not any(map(str.isdigit, text)):
-        return False
-    return written(text) is not None or bool(forms_of("".join("9" if one.isdigit() else one for one in text)))
-
-
-def _given_dates(entries: Entries, form: str) -> ParsedColumn | None:
-    texts, marks = entries.present()
-    if texts.null_count == len(texts) or (dates := from_form(texts, form)).null_count > texts.null_count:
-        return None
-    return ParsedColumn(values=entries.spread(dates), date_form=form, missing=marks)
-
-
-def _as_dates(entries: Entries) -> ParsedColumn | None:
-    texts, marks = entries.present()
-    dates = to_dates(texts, entries.dates, entries.spread)
-    if dates is None:
-        return None
-    doubt = ""
-    if dates.doubtful:
-        other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
-        doubt = f"may as well have month and day the other way round: {spell(Csv(date_format=other))}"
-    return ParsedColumn(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
-
-
-def as_numbers(entries: Entries, hints: Hints) -> ParsedColumn | None:
-    """Entries all of which look like numbers, as such; None where they are written in ways that do not go together."""
-    ways = list(entries.ways.values())
-    style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
-    if hints.decimal is not None:
-        style = replace(style, decimal=hints.decimal)
-    if hints.thousands is not None:
-        style = replace(style, thousands=hints.thousands)
-    units = {way.unit for way in ways if way.unit}
-    if len(units) > 1 or not all(way.fits(style) for way in ways):
-        return None
-    texts, marks = entries.present()
-    if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py():
-        return ParsedColumn(values=entries.spread(texts), missing=marks, code=True)
-    doubt = ""
-    if guess:
-        other = Csv(decimal=",", thousands="") if style.thousands else Csv(decimal=".", thousands=",")
-        doubt = f"may as well be written the other way: {spell(other)}"
-    return ParsedColumn(
-        values=entries.spread(to_numbers(texts, entries.ways, style)),
-        style=style,
-        unit=next(iter(units), ""),
-        doubtful=doubt,
-        missing=marks,
-    )
+    texts = {text.strip() for chunk in column.chunks[::step] for text in chunk[: hints.looked_at].to_pylist() if text}
+    texts = {text for text in texts if text.lower() not in hints.missing}
+    readers = [one.recognises for one in types() if type(one).recognises is not ColumnType.recognises]
+    values = sum(len(text) <= LONGEST and any(recognises(text) for recognises in readers) for text in texts)
+    return values < MOSTLY * len(texts)
 
 
 @dataclass
@@ -275,7 +244,7 @@ class TextColumn:
         wordy: whether there are more shapes than numbers and dates have.
     """
 
-    hints: Hints
+    hints: ReadingHints
     heads: list[pa.Array] = field(default_factory=list)
     first: list[pa.Array] = field(default_factory=list)
     texts: dict[str, None] = field(default_factory=dict)
@@ -287,27 +256,45 @@ class TextColumn:
         self.heads.append(_copied(block, self.hints.looked_at))
         if (short := SEEN - sum(map(len, self.first))) > 0:
             self.first.append(_copied(block, short))
-        entries = None if self.wordy else entries_of(pa.chunked_array([block]), self.hints.missing)
-        if entries is None:
+        texts = None if self.wordy else distinct_texts(pa.chunked_array([block]), self.hints.missing)
+        if texts is None:
             self.wordy = True
             return
-        _, kept = np.unique(entries.codes, return_index=True)  # the first of each shape
-        zero_led = pc.match_substring_regex(entries.texts, r"^0\d")
-        also = pc.or_(entries.have(entries.missing), zero_led).to_numpy(zero_copy_only=False)
-        known = np.array([shape in self.shapes for shape in entries.shapes], dtype=bool)
-        chosen = np.union1d(kept[~known[entries.codes[kept]]], np.flatnonzero(also)[:MOST_SHAPES])
-        self.texts |= dict.fromkeys(entries.texts.take(pa.array(chosen)).to_pylist())
-        self.shapes |= set(entries.shapes)
+        _, first = np.unique(texts.codes, return_index=True)  # of each shape
+        zero_led = pc.match_substring_regex(texts.texts, r"^0\d")
+        also = pc.or_(texts.have(texts.missing), zero_led).to_numpy(zero_copy_only=False)
+        is_old = np.array([shape in self.shapes for shape in texts.shapes], dtype=bool)
+        examples = np.union1d(first[~is_old[texts.codes[first]]], np.flatnonzero(also)[:MOST_SHAPES])
+        self.texts |= dict.fromkeys(texts.texts.take(pa.array(examples)).to_pylist())
+        self.shapes |= set(texts.shapes)
         self.wordy = len(self.shapes) > MOST_SHAPES
 
     @property
-    def entries(self) -> Entries | None:
-        """The kept entries; None where the column holds words."""
+    def examples(self) -> DistinctTexts | None:
+        """One text of each shape, and those beside; None if the column holds words."""
         if self.wordy or (self.hints.date_form is None and holds_words(pa.chunked_array(self.heads), self.hints)):
             return None
-        return entries_of(pa.chunked_array([pa.array(list(self.texts), pa.string())]), self.hints.missing)
+        return distinct_texts(pa.chunked_array([pa.array(list(self.texts), pa.string())]), self.hints.missing)
 
 
 def _copied(block: pa.Array, rows: int) -> pa.Array:
     """The first rows, without the rest of the block behind them."""
     return block.take(pa.array(np.arange(min(rows, len(block)))))
+
+
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds numbers; a duration is a number of seconds."""
+    return any(test(kind) for test in NUMBERS)
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds dates, moments or times of day."""
+    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
