@@ -25,7 +25,6 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from biselect import table
@@ -58,7 +57,7 @@ class Watched:
 
     def __init__(self, engine, passes):
         self.engine, self.passes = engine, passes
-        self.name, self.traffic = engine.name, engine.traffic
+        self.name = engine.name
 
     def run(self, asked, parts, told=None):
         """As the engine does."""
@@ -73,7 +72,6 @@ class Watched:
                 **taken,
                 "sent": len(pickle.dumps(asked)),
                 "returned": sum(array.nbytes for array in found.values()),
-                "traffic": [asdict(one) for one in self.traffic[-1:]],
             }
         )
         return found

@@ -25,7 +25,7 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "tables/readers/test_delimited.py": "tables/readers/sniffing",
         "tables/readers/test_read_table.py": "tables/readers/databases tables/readers/excel tables/readers/values",
         "plot/test_plot.py": "plot/change plot/content plot/heat plot/scores",
-        "large/test_large_review.py": "large/blocks reviews/large_review",
+        "large/test_large_review.py": "reviews/large_review",
         "large/test_check.py": "weights/reference",
         "sessions/test_session.py": "sessions/review_tables",
         "solvers/test_exact.py": "solvers/branch_kernel",

@@ -10,8 +10,8 @@ from typing import Any
 
 import biselect as bs
 from biselect.large import opening
-from biselect.large._any_source import partitions_of
 from biselect.large.engines import engine_for
+from biselect.large.spool import partitions_of
 from biselect.large.summaries import sum_up
 from biselect.options import Columns, Compute, Kinds, Search
 from biselect.progress import steps_of
@@ -48,7 +48,7 @@ class Killing:
 
     def __init__(self, engine, folder):
         self.engine, self.folder, self.flags = engine, folder, []
-        self.name, self.traffic = engine.name, engine.traffic
+        self.name = engine.name
 
     def run(self, asked, parts, told=None):
         flag = self.folder / f"killed-{len(self.flags)}"
@@ -82,7 +82,6 @@ def test_a_review_loses_a_worker_in_every_pass(cluster, tables, tiny_memory, spl
     assert answer(found) == at_home
     flags = used[0].flags
     assert len(flags) >= 4 and all(flag.exists() for flag in flags)
-    assert len(used[0].traffic) == len(flags)
 
 
 def test_a_summary_loses_a_worker_in_every_pass(cluster, tables, split_up, tmp_path):

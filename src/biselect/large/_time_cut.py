@@ -20,9 +20,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large._ids import Run
 from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
-from biselect.large.passes import Arrays, over
+from biselect.large.passes import Arrays, Run, over
 from biselect.options import ANY, Csv, Split, spell
 from biselect.tables.pools import entry_as_text
 from biselect.tables.readers.delimited import reading_of

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.large._collecting import moved_back
-from biselect.large.blocks import FeatureColumns
+from biselect.large._survey import FeatureColumns
 from biselect.tables.frames import NamedMatrix
 from biselect.tables.pools import Roles
 from biselect.weights import Weigher

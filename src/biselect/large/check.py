@@ -24,12 +24,11 @@ from biselect.errors import BiselectError, InputError
 from biselect.large._collecting import moved_back
 from biselect.large._survey import sample_share
 from biselect.large._weighing import FILE, Weighing
-from biselect.large.blocks import joined, merged_blocks, packed, unpacked
 from biselect.large.dataset import Part
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import neighbour_cutoff, pool_of
 from biselect.large.opening import PLANNED_MARGINALS, open_parts
-from biselect.large.passes import Arrays
+from biselect.large.passes import Arrays, joined, merged_blocks, packed, unpacked
 from biselect.large.spool import Spool
 from biselect.options import Compute, RowRules
 from biselect.progress import Steps, steps_of

@@ -17,6 +17,7 @@ from biselect.errors import InputError
 from biselect.large._collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.large._counting import counting_of, windows_from
 from biselect.large._survey import (
+    FeatureColumns,
     Survey,
     Surveyed,
     constant_in_both,
@@ -26,9 +27,9 @@ from biselect.large._survey import (
 )
 from biselect.large._time_cut import ORIGIN
 from biselect.large._weighing import Weighing
-from biselect.large.blocks import FeatureColumns, unpacked
 from biselect.large.dataset import Part, Partitions
-from biselect.large.passes import Arrays, Engine, Pass
+from biselect.large.engines import Engine
+from biselect.large.passes import Arrays, Pass, unpacked
 from biselect.options import Columns, spell
 from biselect.progress import Steps
 from biselect.tables.frames import NamedMatrix
@@ -202,7 +203,7 @@ class KeptPool:
         for columns, m, heavy in views:
             least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
         table, positions = _collected(self.tables, closer)
         new = np.flatnonzero(~np.isin(positions, self.kept.positions))
         order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
@@ -264,7 +265,7 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
         heavy=neighbour_cutoff(W.sum(axis=1), pool.share, len(every)),
         seed=tables.seed,
         id_column=tables.roles.id_column,
-        ids=ids,
+        ids=tuple(sorted(ids)),
     )
     return KeptPool(
         tables=tables,

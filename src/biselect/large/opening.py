@@ -12,15 +12,14 @@ import pyarrow as pa
 
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
-from biselect.large._any_source import partitions_of
-from biselect.large._arrow_rows import held_partitions
 from biselect.large._checkpoints import resuming
 from biselect.large._ids import refuse_repeated_ids
+from biselect.large._sources import held_partitions
 from biselect.large._time_cut import cut_in_time
 from biselect.large.dataset import Partitions
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import Tables
-from biselect.large.spool import Spool
+from biselect.large.spool import Spool, partitions_of
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
 from biselect.tables.frames import row_labels

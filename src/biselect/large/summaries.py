@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.errors import InputError
-from biselect.large._any_source import MEMORY, partitions_of
 from biselect.large._counting import Counting, counts_of
-from biselect.large._survey import sample_share
-from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.dataset import Part, Partitions
+from biselect.large._survey import FeatureColumns, sample_share
+from biselect.large.dataset import MEMORY, Part, Partitions
+from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.passes import Arrays, Engine, Pass
-from biselect.large.spool import Spool
+from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes, joined
+from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
 from biselect.progress import Steps
 from biselect.tables.frames import float_values, is_quantity
@@ -70,7 +69,7 @@ class LookOver:
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
         wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
-        with told_of(part):
+        with errors_of(part):
             for first, block in part.blocks([*wanted]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
