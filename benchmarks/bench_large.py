@@ -81,7 +81,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     """A whole review, written to a folder."""
     begin, steps, passes = time.perf_counter(), [], []
     import biselect as bs
-    from biselect.large import opening
+    from biselect.large import sides
 
     @contextmanager
     def step(name):
@@ -94,7 +94,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
         with plain(*given) as engine:
             yield Watched(engine, passes)
 
-    plain, opening.engine_for = opening.engine_for, watched
+    plain, sides.engine_for = sides.engine_for, watched
 
     review = bs.review(
         table(str(folder / "pool"), id="id", time="time"),

@@ -187,8 +187,7 @@ def use_table(path: Path, index: int) -> None:
     from biselect.large.engines import Threads
     from biselect.large.summaries import summed_up
     from biselect.progress import steps_of
-    from biselect.tables.inputs import open_pool, provenance
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles, open_pool, provenance
     from biselect.tables.problem_files import read_problem
 
     parts: list[pa.Table] = []
@@ -304,7 +303,7 @@ def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
     from biselect.large._survey import FeatureColumns
     from biselect.large._weighing import Weighing
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles
     from biselect.weights import Weigher
     from biselect.weights.alignment import Shift
 

@@ -170,11 +170,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import biselect as bs
-from biselect.large import gathering, opening
+from biselect.large import gathering, opening, sides
 from biselect.large import _checkpoints as checkpoints
 from biselect.options import RowRules, Search
 opening.POOL_CELLS, gathering.EXACT_CELLS = 100, 100
-opening.resuming = lambda engine, folder: nullcontext(checkpoints.Resuming(engine, Path(folder), print))
+sides.resuming = lambda engine, folder: nullcontext(checkpoints.Resuming(engine, Path(folder), print))
 x = np.random.default_rng(0).normal(size=(2000, 2))
 table = pa.table({"x": x[:, 0], "y": x[:, 1], "text": np.array([*"abc"])[(x > 1).sum(axis=1)]})
 rules, search = RowRules(must=["7", "8", "9"]), Search(neighbours=(0, 0))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import biselect as bs
-from biselect.large import opening
+from biselect.large import sides
 from biselect.large.engines import engine_for
 from biselect.large.spool import partitions_of
 from biselect.large.summaries import sum_up
@@ -76,7 +76,7 @@ def test_a_review_loses_a_worker_in_every_pass(cluster, tables, tiny_memory, spl
             used.append(Killing(engine, tmp_path))
             yield used[0]
 
-    monkeypatch.setattr(opening, "engine_for", killing)
+    monkeypatch.setattr(sides, "engine_for", killing)
     table = bs.table(given[0], columns=COLUMNS)
     found = bs.review(table, given[1], **ASKED, compute=Compute(on=cluster))
     assert answer(found) == at_home

@@ -26,8 +26,9 @@ from biselect.large import dataset as parts
 from biselect.large import spool as any_source
 from biselect.large.dataset import Partitions, place_of
 from biselect.large.spool import Spool, partitions_of
-from biselect.tables.readers import json_lines, read_table
-from biselect.tables.table import as_table
+from biselect.tables._table import as_table
+from biselect.tables.readers import _json_lines as json_lines
+from biselect.tables.readers import read_table
 
 NAMES = ("a", "b.c", "text")
 

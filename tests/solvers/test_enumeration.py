@@ -5,8 +5,8 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers.enumeration import screen, visit
-from biselect.solvers.incumbent import grid_for
+from biselect.solvers._enumeration import screen, visit
+from biselect.solvers._incumbent import grid_for
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
 
@@ -75,7 +75,7 @@ def test_ties_that_pass_the_screen_are_left_to_the_search(monkeypatch):
     problem = SelectionProblem(coupling=W, k=12, m=4)
     whole = bs.solve(problem, "exact")
     assert whole.info["steps"][-1] == "enumeration"
-    monkeypatch.setattr("biselect.solvers.enumeration.MOST_CELLS", -1)
+    monkeypatch.setattr("biselect.solvers._enumeration.MOST_CELLS", -1)
     searched = bs.solve(problem, "exact")
     assert "enumeration" not in searched.info["steps"]
     assert searched.proven_optimal and searched.score == whole.score

@@ -6,7 +6,7 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.large.spool import partitions_of
-from biselect.tables.table import as_table
+from biselect.tables._table import as_table
 
 
 @pytest.mark.parametrize(

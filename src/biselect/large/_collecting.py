@@ -26,7 +26,7 @@ from biselect.large._survey import FeatureColumns
 from biselect.large._time_cut import ORIGIN
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, errors_of, joined, packed
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 

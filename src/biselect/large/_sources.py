@@ -29,8 +29,7 @@ from biselect.large.dataset import (
     refuse_empty,
     rows_of_a_part,
 )
-from biselect.tables.readers.columnar import MAGIC, as_part, checked, common_schema, refuse_odd_dates, with_folders
-from biselect.tables.readers.delimited import line_of_row
+from biselect.tables.readers import MAGIC, as_part, checked, common_schema, line_of_row, refuse_odd_dates, with_folders
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it

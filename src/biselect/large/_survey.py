@@ -18,8 +18,7 @@ from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
 from biselect.options import Columns, spell
-from biselect.tables.frames import NamedMatrix, align, arrow_floats, as_matrix, refuse_unusable
-from biselect.tables.named_columns import is_number
+from biselect.tables import NamedMatrix, align, arrow_floats, as_matrix, is_number, refuse_unusable
 from biselect.weights.reference import MOST_LABELS
 
 SAMPLE = 1 << 15  # rows, about

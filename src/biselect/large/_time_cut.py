@@ -4,7 +4,7 @@ Nothing is sorted. Rows are ordered by their time, those of one time by their po
 order, a few passes over the time column alone find out: each divides what is left into bins and goes on with one of
 them. Both sides are then views of the same parts, which let through the rows of their side.
 
-A view has its rows in the order of the file, whereas `biselect.tables.pools.split_in_time` sorts them by time; of a
+A view has its rows in the order of the file, whereas `biselect.tables._split.split_in_time` sorts them by time; of a
 file that is in the order of time, as most are, both have the same.
 """
 
@@ -23,9 +23,8 @@ from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
 from biselect.large.passes import Arrays, Run, over
 from biselect.options import ANY, Csv, Split, spell
-from biselect.tables.pools import entry_as_text
-from biselect.tables.readers.delimited import reading_of
-from biselect.tables.times import read_times, rows_until
+from biselect.tables import entry_as_text, read_times, rows_until
+from biselect.tables.readers import reading_of
 
 ORIGIN = "\0origin"
 """Asked for as a column, a view gives for each of its rows the position in the table that was split."""
@@ -298,7 +297,7 @@ def cut_in_time(
 ) -> TimeViews:
     """Earlier rows become the reference, later ones the pool, or only the last `pool_last` of them.
 
-    Which rows fall on which side is as in `biselect.tables.pools.split_in_time`. Times that are text are read block by
+    Which rows fall on which side is as in `biselect.tables._split.split_in_time`. Times that are text are read block by
     block: where blocks would be read in different ways, `date_format` has to say which is meant.
 
     Args:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
-from biselect.tables.named_columns import require_columns
+from biselect.tables import require_columns
 
 BLOCK_ROWS = 1 << 16  # read at a time
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
@@ -78,6 +78,11 @@ class Partitions:
     def rows(self) -> int:
         """How many rows there are in all."""
         return sum(part.rows for part in self.parts)
+
+    def held(self) -> pa.Table:
+        """All rows, in memory."""
+        blocks = (block for part in self.parts for _, block in part.blocks(self.schema.names))
+        return pa.concat_tables([self.schema.empty_table(), *blocks])
 
 
 def rows_of_a_part(rows: int) -> int:

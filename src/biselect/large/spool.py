@@ -26,18 +26,20 @@ from biselect.large._sources import (
     parquet_partitions,
 )
 from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading, refuse_empty
-from biselect.tables.readers import checked_file
-from biselect.tables.readers.columnar import refuse_odd_dates
-from biselect.tables.readers.databases import ENDINGS as DATABASES
-from biselect.tables.readers.databases import duckdb_stream, is_sqlite, sqlite_blocks
-from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.tables.readers.delimited import PLAIN, CsvForm
-from biselect.tables.readers.delimited_blocks import stream_delimited
-from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES
-from biselect.tables.readers.json_lines import json_blocks
-from biselect.tables.readers.sources import Source, refuse_repeated
-from biselect.tables.readers.values import SpilledTable
-from biselect.tables.table import as_table
+from biselect.tables import as_table
+from biselect.tables.readers import (
+    PLAIN,
+    CsvForm,
+    SpilledTable,
+    checked_file,
+    duckdb_stream,
+    is_sqlite,
+    json_blocks,
+    refuse_odd_dates,
+    sqlite_blocks,
+    stream_delimited,
+)
+from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group
 GIB = 1 << 30
@@ -176,7 +178,7 @@ def _streamed(source: Source, form: CsvForm, memory: int, spool: Spool) -> Parti
     """A file that is read from its beginning to its end, block by block; None for one of another kind."""
     name, path = source.path.name.lower(), source.path
     whole = source.part is None
-    if whole and name.endswith(CSV_ENDINGS):
+    if whole and name.endswith(CSV):
         with checked_file(source):
             schema, blocks = stream_delimited(path, form, memory)
     elif whole and name.endswith(JSON_LINES):

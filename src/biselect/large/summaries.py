@@ -27,15 +27,20 @@ from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes,
 from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
 from biselect.progress import Steps
-from biselect.tables.frames import float_values, is_quantity
-from biselect.tables.inputs import features_in, form_of, with_roles
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Roles
-from biselect.tables.readers import CsvForm, read_blocks
-from biselect.tables.readers.delimited import line_of_row
+from biselect.tables import (
+    Roles,
+    as_described,
+    as_table,
+    as_times,
+    features_in,
+    float_values,
+    form_of,
+    is_quantity,
+    require_columns,
+    with_roles,
+)
+from biselect.tables.readers import CsvForm, line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
-from biselect.tables.table import as_described, as_table
-from biselect.tables.times import as_times
 from biselect.weights import ReferenceSummary
 from biselect.weights.reference_summary import ENTRIES, counted_sketch
 
@@ -207,16 +212,11 @@ def opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> Opened:
     parts = partitions_of(source, form, memory=memory, spool=spool)
     if _is_large(parts):
         return parts
-    return as_table(source, form) if isinstance(source, str | Path) else _held(parts)
+    return as_table(source, form) if isinstance(source, str | Path) else parts.held()
 
 
 def _is_large(table: Partitions) -> bool:
     return table.rows * len(table.schema.names) > POOL_CELLS
-
-
-def _held(table: Partitions) -> pa.Table:
-    blocks = [block for part in table.parts for _, block in part.blocks(table.schema.names)]
-    return pa.concat_tables(blocks) if blocks else table.schema.empty_table()
 
 
 def columns_only(table: Opened) -> pa.Table:

@@ -9,16 +9,16 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.options import Search
 from biselect.progress import Steps
-from biselect.reviews.explorer import explore
+from biselect.reviews._explorer import explore
+from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.headline import Chance
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
-from biselect.reviews.view import WholeTable, summarise
 from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
-from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.budgets import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
 from biselect.weights.evidence import WeighedPool
 

@@ -18,13 +18,23 @@ from biselect.reviews.false_share import false_share, refuse_level
 from biselect.reviews.headline import null_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
-from biselect.reviews.large_review import LargeReview
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
 from biselect.reviews.warnings import Findings, table_findings
-from biselect.tables.frames import NamedMatrix, library_of, row_labels, varying
-from biselect.tables.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
-from biselect.tables.pools import Pool, Roles
+from biselect.tables import (
+    NamedMatrix,
+    Pool,
+    Roles,
+    call_in_words,
+    form_of,
+    library_of,
+    open_pool,
+    paths_of,
+    provenance,
+    row_labels,
+    tables_of,
+    varying,
+)
 from biselect.tables.problem_files import read_problem
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
@@ -121,6 +131,8 @@ def review(
         )
         with opening as tables:
             if tables is not None:
+                from biselect.reviews.large_review import LargeReview  # loads numba
+
                 large = LargeReview(
                     tables=tables, calibrator=calibrator, k=k, m=columns, rules=rules, form=form, search=search
                 )
