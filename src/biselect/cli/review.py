@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli.console import Steps, show_json
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
@@ -68,8 +67,7 @@ def review(
     """
     from biselect.core.files import private_files
     from biselect.pages._monitor_view import learnt
-    from biselect.sessions.new_export import go_on
-    from biselect.sessions.rounds import export, offer_rows, rounds_summary, take_answers
+    from biselect.sessions.exports import export, go_on, offer_rows, rounds_summary, take_answers
     from biselect.tables import Table
 
     steps = Steps(output.quiet)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.column_type import Cells, ColumnType
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
@@ -57,3 +58,21 @@ def date_part(series: nw.Series[Any], name: str, part: str) -> tuple[NDArray[np.
         between = np.diff(seconds[known])
         gaps[known] = np.append(between[0], between)  # no row is before the first, which takes the next one's gap
     return gaps, None
+
+
+class Date(ColumnType):
+    """Moments: never weighed themselves, as times always move; hour, weekday and gap are derived from them."""
+
+    name: ClassVar[str] = "date"
+    directions: ClassVar[tuple[str, ...]] = ()
+
+    def holds(self, kind: Any) -> bool:
+        """Dates and times."""
+        return bool(kind.is_temporal() and kind != nw.Duration)
+
+    def derive(self, column: Any, name: str, parts: Sequence[str]) -> Mapping[str, Cells]:
+        """Hour and weekday as categories, the gap to the row before as a number."""
+        return {f"{name} {part}": Cells(*date_part(column, name, part)) for part in parts}
+
+
+DATE = Date()

@@ -1,10 +1,15 @@
 """Known positives as people write them: 1, true, yes, ja, oui, fraud, or the value that was named."""
 
+from typing import Any, ClassVar
+
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.category import FLAG, Category
+from biselect.columns.column_type import Cells
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
@@ -80,3 +85,20 @@ def label_flags(table: pa.Table, name: str, where: str, positive: str | None = N
         chosen = taken
     marks = pc.fill_null(pc.equal(texts, chosen), False)
     return np.asarray(marks.combine_chunks().to_numpy(zero_copy_only=False), dtype=bool), chosen
+
+
+class Flag(Category):
+    """Columns of true and false, weighed like a category."""
+
+    name: ClassVar[str] = "flag"
+
+    def holds(self, kind: Any) -> bool:
+        """Booleans."""
+        return bool(kind == nw.Boolean)
+
+    def cells(self, column: Any, name: str) -> Cells:
+        """1 for true, 0 for false."""
+        return Cells(column.cast(nw.Float64).to_numpy(), FLAG)
+
+
+FLAG_TYPE = Flag()

@@ -9,11 +9,7 @@ from typing import Any
 
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
-from biselect.tables import (
-    Roles,
-    check_combination,
-)
-from biselect.tables.readers import CsvForm
+from biselect.tables import Table, check_combination
 from biselect.tables.readers.sources import Source
 from biselect.weights import Weigher
 from biselect.weights.maps import map_name
@@ -41,12 +37,11 @@ def needs_all_rows(calibrator: Weigher, form: Form, m: int | str, columns: Colum
 
 @contextmanager
 def large_tables(
-    pool: Any,
+    pool: Table,
     reference: Any,
-    roles: Roles,
-    form: CsvForm,
     step: Steps,
     *,
+    per: str | None,
     split: Split,
     missing: str,
     seed: int,
@@ -57,23 +52,22 @@ def large_tables(
     Args:
         pool: rows to choose from.
         reference: normal rows; None to split the pool in time.
-        roles: of the columns.
-        form: of CSV files.
         step: tells a person what is done.
+        per: column of the pool whose values limit the choice.
         split: where to split the pool.
         missing: what to do with missing values.
         seed: fixes samples and draws.
         compute: where passes are run.
     """
-    check_combination(pool, reference, roles, split, form)
-    given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
-    if all(is_small(source, most) for source, most in given):
+    check_combination(pool, reference, split)
+    normal_source = pool.source if reference is None else reference
+    if is_small(pool.source, POOL_CELLS) and is_small(normal_source, REFERENCE_CELLS):
         yield None
         return
     from biselect.large.sides import sides_in_parts
 
     options: Any = {"missing": missing, "seed": seed, "compute": compute, "most": (POOL_CELLS, REFERENCE_CELLS)}
-    with sides_in_parts(pool, reference, roles, form, step, split=split, **options) as tables:
+    with sides_in_parts(pool, reference, per, step, split=split, **options) as tables:
         yield tables
 
 

@@ -21,18 +21,7 @@ from biselect.large.passes import Arrays, Pass
 from biselect.large.spool import Spool, partitions_of
 from biselect.options import Columns, Compute, Split, spell
 from biselect.progress import Steps
-from biselect.tables import (
-    Roles,
-    as_table,
-    code_columns,
-    paths_of,
-    require_columns,
-    resolved,
-    row_labels,
-    with_index,
-    with_roles,
-)
-from biselect.tables.readers import CsvForm
+from biselect.tables import Roles, Table, paths_of, read_for, require_columns, row_labels, with_index
 
 FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
 
@@ -108,10 +97,9 @@ class Tables:
 
 @contextmanager
 def sides_in_parts(
-    pool: Any,
+    pool: Table,
     reference: Any,
-    roles: Roles,
-    form: CsvForm,
+    per: str | None,
     step: Steps,
     *,
     split: Split,
@@ -124,22 +112,19 @@ def sides_in_parts(
 
     `biselect.large.opening.large_tables` says what the other arguments are.
     """
-    form = with_roles(form, roles)
+    written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
     with Spool() as spool:
-        opened, ids = open_parts(pool, form, bytes_of(compute.memory), spool)
-        normal = opened
-        if reference is not None:
-            normal = partitions_of(reference, form, memory=bytes_of(compute.memory), spool=spool)
-        if ids is not None and roles.id_column is None:
-            roles = replace(roles, id_column=ids)
-        roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
+        opened, ids = open_parts(written, memory, spool)
+        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
+        if ids is not None and columns.id is None:
+            columns = replace(columns, id=ids)
+        roles = Roles.of(columns, pool.csv, known={*opened.schema.names, *normal.schema.names}, per=per)
         width = _width(normal.schema, roles)
         if opened.rows * width <= most[0] and normal.rows * width <= most[1]:
             yield None
             return
-        codes = (
-            code_columns(rows_between(normal, 0, FIRST_ROWS).held(), roles, ()) if paths_of([pool, reference]) else []
-        )
+        first_rows = rows_between(normal, 0, FIRST_ROWS)
+        codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(
@@ -174,17 +159,16 @@ def _split(tables: Tables, split: Split) -> Tables:
     return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
 
 
-def open_parts(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
+def open_parts(table: Table, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
-    if row_labels(source) is None:
-        return partitions_of(source, form, memory=memory, spool=spool), None
-    table, name = with_index(as_table(source, form), source)
-    return held_partitions(table), name
+    if row_labels(table.source) is None:
+        return partitions_of(table, memory=memory, spool=spool), None
+    rows, name = with_index(table.read(), table.source)
+    return held_partitions(rows), name
 
 
 def _width(schema: pa.Schema, roles: Roles) -> int:
     """How many features there are, as far as the names of the columns tell; lists of the roles are taken apart."""
     dates = parts_of_dates(roles.dates)
-    special = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
-    plain = set(schema.names) - special if roles.features is None else set(roles.features)
+    plain = set(schema.names) - roles.special - {*roles.exclude} if roles.features is None else set(roles.features)
     return max(1, len(plain - dates.keys()) + sum(map(len, dates.values())))

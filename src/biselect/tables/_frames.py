@@ -10,8 +10,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import FLAG
+from biselect.columns import type_of
+from biselect.columns.category import FLAG, labelled
+from biselect.columns.column_type import Cells, ColumnType
 from biselect.columns.date import date_part, parts_of_dates
+from biselect.columns.number import float_values
 from biselect.errors import InputError
 from biselect.options import Columns, Stated, Weighing, spell
 
@@ -39,11 +42,7 @@ class NamedMatrix:
 
     def coded(self, column: int) -> tuple[NDArray[np.float64], Sequence[str]]:
         """A column as positions among its labels, NaN for a missing cell; numbers are labelled as they are written."""
-        if column in self.labels:
-            return self.values[:, column], self.labels[column]
-        known, places = np.unique(self.values[:, column], return_inverse=True)
-        known = known[~np.isnan(known)]
-        return np.where(places < known.size, places, np.nan), [f"{value:.15g}" for value in known]
+        return labelled(Cells(self.values[:, column], self.labels.get(column)))
 
     def holds(self, column: int) -> set[str | None]:
         """What a column holds, two or three entries of it where that is more; None for a missing cell."""
@@ -115,7 +114,7 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         elif series.null_count() == len(series):  # of no type at all
             made[name] = np.full(len(series), np.nan), None
         else:
-            made[name] = _coded(series, name)
+            made[name] = _type_of(series, name).cells(series, name)
             if kind == nw.String and name not in categories:
                 text.add(len(columns))
         for column, (values, known) in made.items():
@@ -138,32 +137,15 @@ def _declared(matrix: NamedMatrix, categories: Sequence[str]) -> NamedMatrix:
     return replace(matrix, values=values, labels=labels)
 
 
-def _coded(series: nw.Series[Any], name: str) -> tuple[NDArray[np.float64], Sequence[str]]:
-    """Text, categoricals and mixed Python objects as positions among their labels."""
-    import pyarrow as pa
-
-    kind = series.dtype
+def _type_of(series: nw.Series[Any], name: str) -> ColumnType:
+    """The type of a column that holds neither numbers nor flags; refused where it has none."""
+    kind, found = series.dtype, type_of(series.dtype)
     if kind.is_temporal():
         parts = spell(Columns(types={name: "date:hour,weekday,gap"}))
         raise InputError(f"column {name!r} holds {kind}; leave it out, or use parts of it: {parts}")
-    if kind not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+    if found is None:
         raise InputError(f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it")
-    try:
-        array = pa.array(series.to_list(), from_pandas=True) if kind == nw.Object else series.to_arrow()
-    except pa.ArrowException as error:
-        raise InputError(f"column {name!r} holds values of several types; convert it to one ({error})") from error
-    if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
-    if pa.types.is_boolean(array.type):
-        return array.cast(pa.float64()).to_numpy(zero_copy_only=False), FLAG
-    if not pa.types.is_dictionary(array.type):
-        if not any(
-            test(array.type) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-        ):
-            raise InputError(f"column {name!r} holds {array.type}, neither numbers nor text; convert it")
-        array = array.cast(pa.large_string()).dictionary_encode()
-    codes = array.indices.to_numpy(zero_copy_only=False)
-    return codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()]
+    return found
 
 
 def row_labels(table: Any) -> list[str] | None:
@@ -173,6 +155,21 @@ def row_labels(table: Any) -> list[str] | None:
     labels = table.index
     plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
     return None if plain else [str(label) for label in labels]
+
+
+def with_index(table: Any, frame: Any) -> tuple[Any, str]:
+    """The table of a pandas frame whose index names the rows, with that index as a column, and the column's name."""
+    import pyarrow as pa
+
+    name = unused_name(str(getattr(frame.index, "name", None) or "index"), table)
+    return table.append_column(name, pa.array(row_labels(frame))), name
+
+
+def unused_name(name: str, table: Any) -> str:
+    """A name like this one that no column of the table has."""
+    while name in table.column_names:
+        name += "_"
+    return name
 
 
 def library_of(table: Any) -> str | None:
@@ -232,28 +229,9 @@ def align(matrix: NamedMatrix, columns: tuple[str, ...], *, named: bool, where: 
     return matrix
 
 
-def float_values(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Numbers as float64, durations in seconds; Arrow would refuse whole numbers that float64 has to round."""
-    native = series.to_arrow() if series.dtype == nw.Duration else series.to_native()
-    if type(native).__module__.startswith("pyarrow"):
-        return np.asarray(arrow_floats(native).to_numpy(zero_copy_only=False))
-    return series.cast(nw.Float64).to_numpy()
-
-
 def is_quantity(kind: Any) -> bool:
     """Whether a column of this narwhals type holds numbers, or durations, which are numbers of seconds."""
     return bool(kind.is_numeric() or kind == nw.Duration)
-
-
-def arrow_floats(column: Any) -> Any:
-    """An Arrow column of numbers as float64, durations in seconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_duration(column.type):
-        return column.cast("float64", safe=False)
-    counts = column.cast("int64").cast("float64", safe=False)
-    return pc.divide(counts, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
 
 
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:

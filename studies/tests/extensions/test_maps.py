@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from biselect.columns.distribution import exact_column
+from biselect.columns.distribution import exact_distribution
 from biselect.errors import InputError
 from biselect.testing import assert_map_api
 from biselect.weights import Weigher, map_names
@@ -193,7 +193,7 @@ def test_density_sees_a_gap_that_ranks_do_not():
 @given(SAMPLES, arrays(np.float64, 7, elements=VALUES), st.integers(1, 24))
 def test_the_radius_is_the_distance_to_the_nth_nearest_entry(entries, x, number):
     expected = np.sort(np.abs(x[:, None] - entries), axis=1)[:, number - 1]
-    np.testing.assert_allclose(nth_nearest(exact_column(entries), x, number), expected)
+    np.testing.assert_allclose(nth_nearest(exact_distribution(entries), x, number), expected)
 
 
 def test_student_t_weighs_a_flag_by_its_share():

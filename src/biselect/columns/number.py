@@ -1,0 +1,209 @@
+"""Numbers: quantities that lie low or high in the reference, weighed by a map of their ranks and distances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.columns.category import CATEGORY, LabelCounts
+from biselect.columns.change import Change, share_change
+from biselect.columns.column_type import CellFacts, Cells, ColumnReference, ColumnType
+from biselect.columns.distribution import (
+    LARGEST_RESIDUAL,
+    MAD_TO_SIGMA,
+    Distribution,
+    exact_distribution,
+)
+from biselect.errors import InputError
+
+BINS = 30  # of a picture
+TAIL = 0.005  # share of the reference beyond its bins, on either side
+
+
+class Number(ColumnType):
+    """Quantities. A value is unusual if few rows of the reference lie beyond it."""
+
+    name: ClassVar[str] = "number"
+    directions: ClassVar[tuple[str, ...]] = ("low", "high")
+    is_ranked: ClassVar[bool] = True
+
+    def holds(self, kind: Any) -> bool:
+        """Integers, floats and decimals."""
+        return bool(kind.is_numeric())
+
+    def cells(self, column: Any, name: str) -> Cells:
+        """The numbers as float64."""
+        return Cells(float_values(column))
+
+    def count(self, cells: Cells) -> Distribution | None:
+        """The values in order; None where there is none."""
+        values = cells.values[~np.isnan(cells.values)]
+        return exact_distribution(values) if values.size else None
+
+    def merge(self, parts: Sequence[Distribution | None]) -> Distribution | None:
+        """The distribution of the values of all."""
+        known = [part for part in parts if part is not None]
+        return Distribution.merged(known) if known else None
+
+    def distribution(self, reference: ColumnReference) -> Distribution:
+        """Of the residuals."""
+        return reference.counts.scaled(reference.location, reference.scale)
+
+    def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
+        """Median and 1.4826·MAD, or the standard deviation where the MAD is zero."""
+        values, gaps = reference.counts, reference.gaps
+        if values is not None and not values.deviation < np.sqrt(np.finfo(np.float64).max):
+            raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
+        middle = np.nan if values is None else values.quantile(0.5)
+        if missing == "median":
+            if values is None:
+                raise InputError(f"column {name!r} of the reference holds no value at all")
+            values, gaps = values.with_entries(middle, gaps), 0
+        if values is None or not values.varies:
+            return replace(reference, type=CATEGORY, counts=by_value(values, gaps), gaps=gaps, middle=middle)
+        location = values.quantile(0.5)
+        folded = values.folded(location)
+        spread = MAD_TO_SIGMA * folded.quantile(0.5)
+        fell_back = bool(spread <= folded.values[-1] / LARGEST_RESIDUAL)
+        scale = values.deviation if fell_back else spread
+        return replace(
+            reference,
+            counts=values,
+            gaps=gaps,
+            middle=middle,
+            location=location,
+            scale=scale,
+            fell_back=fell_back,
+        )
+
+    def direction(self, reference: ColumnReference, values: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Low below the median of the reference, high otherwise."""
+        middle = reference.location + reference.scale * reference.distribution.quantile(0.5)
+        return np.where(values < middle, 0, 1).astype(np.int8)
+
+    def describe(self, reference: ColumnReference, cells: Cells, values: NDArray[np.float64]) -> Sequence[CellFacts]:
+        """How many rows of the reference lie below and above."""
+        spread, residuals = reference.distribution, self._residuals(reference, values)
+        below, above = spread.below(residuals), spread.size - spread.at_most(residuals)
+        rows = zip(cells.values.tolist(), below.tolist(), above.tolist(), strict=True)
+        return [
+            CellFacts(value=None if np.isnan(value) else self.shown(value), below=low, above=high)
+            for value, low, high in rows
+        ]
+
+    def shown(self, value: float) -> float | str:
+        """What a person sees of a value."""
+        return value
+
+    def compare(self, before: ColumnReference, now: ColumnReference, name: str) -> Sequence[Change]:
+        """Kolmogorov and Smirnov's test; of two values Fisher's test of their shares."""
+        both: list[Distribution] = [one.counts for one in (before, now) if one.counts is not None]
+        if len(both) < 2:
+            return []
+        low, high = min(one.values[0] for one in both), max(one.values[-1] for one in both)
+        if low == high:
+            return []
+        exact = all(one.rank_error == 0 for one in both)
+        if exact and all(((one.values == low) | (one.values == high)).all() for one in both):
+            unset = [int(one.at_most(low)) for one in both]
+            counts = [np.array([part, one.size - part]) for part, one in zip(unset, both, strict=True)]
+            return [share_change(name, [f"{low:g}", f"{high:g}"], *counts)]
+        older, newer = both
+        distance = ks_distance(older, newer)
+        # ranks may be wrong: what they could add to the distance is taken off
+        sure = max(0.0, distance - sum(one.rank_error / one.size for one in both))
+        middle, middle_now = older.quantile(0.5), newer.quantile(0.5)
+        spread = MAD_TO_SIGMA * older.folded(middle).quantile(0.5) or older.deviation
+        shift = (middle_now - middle) / spread if spread > 0 else 0.0
+        widths = [one.quantile(0.75) - one.quantile(0.25) for one in both]
+        ratio = widths[1] / widths[0] if widths[0] > 0 else 1.0
+        wider = f", spread × {ratio:.2g}" if abs(ratio - 1) > 0.1 else ""
+        return [
+            Change(
+                column=name,
+                what="values",
+                p=ks_p(sure, older.size, newer.size),
+                effect=distance,
+                measure="KS distance",
+                shift=shift,
+                words=f"median {middle:.4g} → {middle_now:.4g} ({shift:+.2f} spreads{wider})",
+            )
+        ]
+
+    def picture(self, reference: ColumnReference) -> Mapping[str, Any]:
+        """The bulk in bins of equal width, the last with both of its edges, and what lies beyond on either side."""
+        spread = reference.distribution
+        shares = np.array([spread.quantile(share) for share in (0.0, TAIL, 1 - TAIL, 1.0)])
+        low, first, last, high = reference.location + reference.scale * shares
+        if first >= last:  # most values are equal: the bulk alone would have no width
+            first, last = low, high
+        edges = first + (last - first) * np.linspace(0, 1, BINS + 1)
+        edges[-1] = last
+        residuals = self._residuals(reference, edges)
+        below, above = spread.below(residuals), spread.size - spread.at_most(residuals)
+        below[-1] = reference.present - above[-1]
+        return {
+            "low": float(low),
+            "high": float(high),
+            "first": float(first),
+            "last": float(last),
+            "counts": np.diff(below).tolist(),
+            "below": int(below[0]),
+            "above": int(above[-1]),
+        }
+
+    @staticmethod
+    def _residuals(reference: ColumnReference, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            return (values - reference.location) / reference.scale
+
+
+def ks_distance(before: Distribution, after: Distribution) -> float:
+    """The largest difference between the two distribution functions."""
+    places = np.concatenate([before.values, after.values])
+    return float(np.abs(before.at_most(places) / before.size - after.at_most(places) / after.size).max())
+
+
+def ks_p(distance: float, first: int, second: int) -> float:
+    """Kolmogorov's limiting law, which is never below the chance of such a distance where it matters (p < 0.1)."""
+    from scipy.special import kolmogorov
+
+    return float(kolmogorov(sqrt(first * second / (first + second)) * distance))
+
+
+def by_value(values: Distribution | None, gaps: int) -> LabelCounts:
+    """Numbers that do not vary, as labels."""
+    counts: dict[str | None, int] = {None: gaps}
+    if values is not None:
+        last = np.flatnonzero(np.append(values.values[1:] != values.values[:-1], True))
+        sizes = np.diff(values.counts[last], prepend=0).tolist()
+        counts |= dict(zip([f"{value:.15g}" for value in values.values[last]], sizes, strict=True))
+    return LabelCounts(counts)
+
+
+def float_values(column: nw.Series[Any]) -> NDArray[np.float64]:
+    """Numbers as float64, durations in seconds; Arrow would refuse whole numbers that float64 has to round."""
+    native = column.to_arrow() if column.dtype == nw.Duration else column.to_native()
+    if type(native).__module__.startswith("pyarrow"):
+        return np.asarray(arrow_floats(native).to_numpy(zero_copy_only=False))
+    return column.cast(nw.Float64).to_numpy()
+
+
+def arrow_floats(column: Any) -> Any:
+    """An Arrow column of numbers as float64, durations in seconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_duration(column.type):
+        return column.cast("float64", safe=False)
+    counts = column.cast("int64").cast("float64", safe=False)
+    return pc.divide(counts, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
+
+
+NUMBER = Number()

@@ -1,0 +1,42 @@
+"""Texts of which nobody said what they are: categories where labels come back, otherwise never weighed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import narwhals as nw
+
+from biselect.columns.category import CATEGORY, Category
+from biselect.columns.column_type import ColumnReference
+from biselect.errors import InputError
+from biselect.options import Columns, spell
+
+FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
+FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
+
+
+class Text(Category):
+    """Plain text. Free text and ids are refused: a new one means nothing, so it can be shown or name rows only."""
+
+    name: ClassVar[str] = "text"
+
+    def holds(self, kind: Any) -> bool:
+        """Plain text."""
+        return bool(kind == nw.String)
+
+    def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
+        """A category, unless most texts stand once."""
+        fitted = CATEGORY.fit(replace(reference, type=CATEGORY), name, missing)
+        texts, known = len(fitted.counts.counts.keys() - {None}), fitted.counts.rows - reference.gaps
+        if texts > FEWEST_TEXTS and fitted.counts.singles > FREE_TEXT * known:
+            raise InputError(
+                f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
+                f"of them once, so a new one means nothing. Leave it out with {spell(Columns(exclude=[name]))}, only "
+                f"show it with {spell(Columns(show=[name]))}, make it {spell(Columns(id=name))}, or insist with "
+                f"{spell(Columns(types={name: 'category'}))}"
+            )
+        return fitted
+
+
+TEXT = Text()
