@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.recognition import is_text
 from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, place_of, rows_at
 from biselect.large.passes import Arrays, Run, over
-from biselect.tables import is_text
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
 SHOWN = 4  # repeated ids named in an error

@@ -15,11 +15,12 @@ from biselect.columns.counts import drawn
 from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import as_texts
 from biselect.columns.number import arrow_floats
+from biselect.columns.recognition import is_number
 from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
 from biselect.options import Columns, spell
-from biselect.tables import NamedMatrix, align, as_matrix, is_number, refuse_unusable
+from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable
 from biselect.weights.reference import MOST_LABELS
 
 SAMPLE = 1 << 15  # rows, about
