@@ -31,31 +31,31 @@ def inspect(
         raise InputError(f"--out {page}: the page ends in .html")
     steps = Steps(output.quiet)
     with steps.step(f"Reading {Source.of(table).name}"):
-        found = look(table, csv=csv)
+        inspection = look(table, csv=csv)
     if page is not None:
-        write_file(page, render_inspection(found.to_dict()))
+        write_file(page, render_inspection(inspection.to_dict()))
         steps.say(f"wrote {page}")
     if output.json:
-        show_json(found.to_dict())
+        show_json(inspection.to_dict())
     else:
-        show(found.to_dict())
+        show(inspection.to_dict())
 
 
-def show(found: dict[str, Any]) -> None:
+def show(data: dict[str, Any]) -> None:
     """The same as tables for a terminal."""
     console = out()
-    form = ", ".join(f"{what}: {how}" for what, how in found["form"].items())
-    console.print(printable(f"{found['rows']:,} rows, {len(found['columns']):,} columns{'; ' + form if form else ''}"))
+    form = ", ".join(f"{what}: {how}" for what, how in data["form"].items())
+    console.print(printable(f"{data['rows']:,} rows, {len(data['columns']):,} columns{'; ' + form if form else ''}"))
     table = figures("Columns", "column", "taken for", "missing", "different")
     table.add_column("such as", overflow="fold")
-    for column in found["columns"][:SHOWN]:
+    for column in data["columns"][:SHOWN]:
         marks = f" ({' '.join(column['missing_marks'])})" if column["missing_marks"] else ""
         cells = (f"{column['missing']:,}{marks}", f"{column['distinct']:,}", ", ".join(column["examples"]))
         table.add_row(printable(column["name"]), column["role"], *map(printable, cells))
     console.print(table)  # examples fold, so that it fits
-    if len(found["columns"]) > SHOWN:
-        console.print(f"… and {len(found['columns']) - SHOWN:,} more (--json or --out for all)")
-    for remark in found["remarks"]:
+    if len(data["columns"]) > SHOWN:
+        console.print(f"… and {len(data['columns']) - SHOWN:,} more (--json or --out for all)")
+    for remark in data["remarks"]:
         console.print(printable(remark))
     console.print("A report of it:", style="bold")
-    console.print(printable(found["command"]), soft_wrap=True)  # to be copied whole
+    console.print(printable(data["command"]), soft_wrap=True)  # to be copied whole

@@ -94,7 +94,7 @@ def large_tables(
         normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, known={*opened.schema.names, *normal.schema.names}, per=per)
+        roles = Roles.of(columns, pool.csv, names={*opened.schema.names, *normal.schema.names}, per=per)
         width = _width(normal.schema, roles)
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
