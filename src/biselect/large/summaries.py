@@ -29,6 +29,7 @@ from biselect.large.opening import POOL_CELLS, is_small
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.spool import Spool
 from biselect.options import refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps
 from biselect.tables import Table, feature_names, is_quantity, require_columns
 from biselect.tables.readers import line_of_row, read_blocks
@@ -241,7 +242,7 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
                 found = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
                 return found.summary
-        with step(f"Reading {name}"):
+        with step(phrase("steps.reading", name=name)):
             for block in read_blocks(path, written.csv, written.columns):
                 columns = feature_names(block, table.columns)
                 if time is not None:
