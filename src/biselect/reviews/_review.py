@@ -16,7 +16,6 @@ from biselect.progress import Steps, steps_of
 from biselect.reviews._false_share import false_share, refuse_level
 from biselect.reviews._headline import null_for
 from biselect.reviews._how_many import how_many
-from biselect.reviews._large_review import LargeReview
 from biselect.reviews.answering import Question, answered, refuse_reach, review_problem
 from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
@@ -136,6 +135,8 @@ def review(
         )
         with opening as tables:
             if tables is not None:
+                from biselect.reviews._large_review import LargeReview  # loads numba
+
                 large = LargeReview(
                     tables=tables, calibrator=calibrator, k=k, m=columns, rules=rules, form=form, search=search
                 )
