@@ -20,14 +20,13 @@ from biselect.columns.counts import Ruler, drawn, lots
 from biselect.columns.date import as_times
 from biselect.columns.number import float_values
 from biselect.errors import InputError
-from biselect.large._any_source import MEMORY, partitions_of
 from biselect.large._counting import Counting, counts_of
-from biselect.large._survey import sample_share
-from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.dataset import Part, Partitions
+from biselect.large._survey import FeatureColumns, sample_share
+from biselect.large.dataset import MEMORY, Part, Partitions
+from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.passes import Arrays, Engine, Pass
-from biselect.large.spool import Spool
+from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes, joined
+from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
 from biselect.pages.words import phrase
 from biselect.progress import Steps
@@ -67,7 +66,7 @@ class LookOver:
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
         wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
-        with told_of(part):
+        with errors_of(part):
             for first, block in part.blocks([*wanted]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
@@ -206,16 +205,11 @@ def opened(table: Table, memory: int, spool: Spool) -> Opened:
     parts = partitions_of(table, memory=memory, spool=spool)
     if _is_large(parts):
         return parts
-    return table.read() if isinstance(source, str | Path) else _held(parts)
+    return table.read() if isinstance(source, str | Path) else parts.held()
 
 
 def _is_large(table: Partitions) -> bool:
     return table.rows * len(table.schema.names) > POOL_CELLS
-
-
-def _held(table: Partitions) -> pa.Table:
-    blocks = [block for part in table.parts for _, block in part.blocks(table.schema.names)]
-    return pa.concat_tables(blocks) if blocks else table.schema.empty_table()
 
 
 def columns_only(table: Opened) -> pa.Table:

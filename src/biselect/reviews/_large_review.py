@@ -14,7 +14,8 @@ from biselect.core.checks import whole
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
-from biselect.large.gathering import KeptPool, Tables, gather
+from biselect.large.gathering import KeptPool, gather
+from biselect.large.sides import Tables
 from biselect.options import RowRules, Search, possible_names
 from biselect.pages.words import phrase
 from biselect.progress import Progress

@@ -17,8 +17,7 @@ from biselect.columns.date import as_times
 from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
-from biselect.large.engines import bytes_of, engine_for
-from biselect.large.passes import Engine
+from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell

@@ -17,7 +17,6 @@ from biselect.progress import Steps, steps_of
 from biselect.reviews._false_share import FalseShare, false_share, refuse_level
 from biselect.reviews._headline import null_for
 from biselect.reviews._how_many import how_many
-from biselect.reviews._large_review import LargeReview
 from biselect.reviews.answering import neighbouring, refuse_reach, review_problem, solved, told
 from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
@@ -219,6 +218,8 @@ def _review_in_parts(request: _Request, step: Steps) -> Review | None:
     with opening as tables:
         if tables is None:
             return None
+        from biselect.reviews._large_review import LargeReview  # loads numba
+
         large = LargeReview(
             tables=tables, k=request.k, m=request.columns, rules=request.rules, form=form, search=search
         )

@@ -17,8 +17,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
-from biselect.large._weighing import FILE
-from biselect.large.check import Screens, light, refuse_other, weigh_again
+from biselect.large.check import FILE, Screens, light, refuse_other, weigh_again
 from biselect.options import Compute
 from biselect.pages._answer_files import told_files
 from biselect.pages.words import phrase, words_of
