@@ -14,7 +14,7 @@ from biselect.cli.from_options import FIRST, Only, among
 from biselect.cli.options import Output
 from biselect.errors import InputError
 from biselect.pages.terminal import printable, show_line, show_table
-from biselect_quantum.cli.readers import read_threshold
+from biselect_quantum.cli._readers import read_threshold
 from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:
@@ -52,12 +52,19 @@ def run(
     from the service's own account store or environment and are never written.
     """
     from biselect.core.untrusted import read_json
-    from biselect_quantum.devices.execution.circuit_files import circuit_of
-    from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
-    from biselect_quantum.devices.execution.measurements import circuit_for, measurements
+    from biselect_quantum.devices.circuit_files import circuit_of
+    from biselect_quantum.devices.execution import execute
     from biselect_quantum.devices.execution.outcomes import conclude, forecast
     from biselect_quantum.devices.execution.remote import DoubtfulJobError
-    from biselect_quantum.devices.execution.runner import execute
+    from biselect_quantum.devices.execution.run import (
+        circuit_for,
+        freeze,
+        is_fixed,
+        is_run,
+        load_run,
+        measurements,
+        plan,
+    )
     from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
 
     steps = Steps(output.quiet)
