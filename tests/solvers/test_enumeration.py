@@ -45,7 +45,7 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     sieve = screen(task, grid_for(task, units), start)
     seen = scan_subsets(task, Run(), sieve, floor=sieve.grid.floor(units))
     score, subset = every_subset(task)
-    assert seen.complete and seen.settled
+    assert seen.complete and seen.certain
     assert np.ldexp(seen.highest, sieve.grid.exponent) == pytest.approx(score, abs=1e-7)
     assert subset in [tuple(candidate.tolist()) for candidate in seen.candidates]
     best = bs.solve(problem, "exact")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
+from biselect.core.checks import check_integer
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError

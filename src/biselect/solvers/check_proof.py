@@ -35,16 +35,12 @@ class ProofError(Exception):
 def read_problem(path: Any, proof: Any, id_column: str | None = None) -> dict[str, Any]:
     """The problem: sizes `n` and `d`, all `cells` row by row, scores `a` and `b`, and what the header holds."""
     if str(path).endswith(".npz"):
-        with zipfile.ZipFile(path) as archive:
-            packed, unpacked = (
-                sum(getattr(m, of) for m in archive.infolist()) for of in ("compress_size", "file_size")
-            )
+        with zipfile.ZipFile(path) as npz:
+            packed, unpacked = (sum(getattr(m, of) for m in npz.infolist()) for of in ("compress_size", "file_size"))
             if unpacked > max(FREE, RATIO * packed):
                 raise ProofError("the problem unpacks to far more than its size")
-            parts = {
-                name: _npy(archive.read(f"{name}.npy")) for name in ("coupling", "sample_scores", "feature_scores")
-            }
-            problem: dict[str, Any] = json.loads(bytes(_npy(archive.read("header.npy"))[1]))
+            parts = {name: _npy(npz.read(f"{name}.npy")) for name in ("coupling", "sample_scores", "feature_scores")}
+            problem: dict[str, Any] = json.loads(bytes(_npy(npz.read("header.npy"))[1]))
         (n, d), cells = parts["coupling"]
         problem.update(a=list(parts["sample_scores"][1]), b=list(parts["feature_scores"][1]))
     else:
@@ -258,24 +254,24 @@ class Checker:
         self.opened += 1
         self.spend(2 * (len(rows) + 1) * len(self.order))
         depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
-        remaining, lines = self.choose - len(path), [self.order[column] for column in path]
+        missing, lines = self.choose - len(path), [self.order[column] for column in path]
         pick: Any = itemgetter(*rows) if len(rows) > 1 else lambda column: [column[i] for i in rows]
-        means = self._averages(remaining, first, pick, sums, paid) if remaining > 1 else {}
-        for j in range(first, len(self.order) - remaining + 1):
+        means = self._averages(missing, first, pick, sums, paid) if missing > 1 else {}
+        for j in range(first, len(self.order) - missing + 1):
             listed = self.nodes is not None and self.nodes[self.position : self.position + 1] == [[depth, j]]
             self.position += listed
             closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], lines)
             total, smallest, values = 0, 0, list[int]()
             if not closed:
-                values = list(map(add, sums, pick(self.reach[remaining][j])))
-                price = paid + self.price_reach[remaining][j]
+                values = list(map(add, sums, pick(self.reach[missing][j])))
+                price = paid + self.price_reach[missing][j]
                 total, smallest = filled(values, self.keep, self.tau)
                 total += price
                 closed = total <= target
                 if not closed and self.rows.room:
                     above = ((x, self.names[i]) for x, i in zip(values, rows) if x > self.tau)
                     closed = self.rows.best(above, self.tau) + price <= target
-            if not closed and remaining == 1:
+            if not closed and missing == 1:
                 if self._full([*lines, self.order[j]]) > target:
                     raise ProofError("a choice in the tree scores more than the one that is claimed to be the best")
                 closed = True
@@ -289,14 +285,14 @@ class Checker:
             open_rows = [(i, s + column[i]) for i, s, x in zip(rows, sums, values) if x > lowest]
             self._open([*path, j], [i for i, _ in open_rows], [s for _, s in open_rows], paid + self.column_prices[j])
 
-    def _averages(self, remaining: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
+    def _averages(self, missing: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
         """For each child the mean of its own value and the largest values beyond it, rounded down."""
-        means, largest, times = dict[int, int](), list[int](), self.times[remaining]
+        means, largest, times = dict[int, int](), list[int](), self.times[missing]
         for j in range(len(self.order) - 1, first - 1, -1):
-            value = remaining * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
-            if len(largest) >= remaining - 1:
-                means[j] = paid + (value + sum(largest)) // remaining
-            largest = sorted([*largest, value], reverse=True)[: remaining - 1]
+            value = missing * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
+            if len(largest) >= missing - 1:
+                means[j] = paid + (value + sum(largest)) // missing
+            largest = sorted([*largest, value], reverse=True)[: missing - 1]
         return means
 
     def _full(self, lines: list[int]) -> int:
@@ -314,17 +310,14 @@ class Screen:
     """
 
     def __init__(self, problem: dict[str, Any], proof: dict[str, Any]) -> None:
-        positions, self.rows, self.heavy = (proof["screen"][name] for name in ("kept", "rows", "heavy"))
+        kept_rows, self.rows, self.heavy = (proof["screen"][name] for name in ("kept", "rows", "heavy"))
         own, d, rules = problem["n"] - problem["k"], problem["d"], problem["sample_rules"]
         self.cells = [problem["cells"][i * d : (i + 1) * d] for i in range(problem["n"])]
-        self.place = {position: i for i, position in enumerate(positions)}
+        self.place = {position: i for i, position in enumerate(kept_rows)}
         self.m, self.weight = problem["m"], float(problem["coupling_weight"])
         self.weights, self.score = self.cells[-1], problem["a"][-1]  # of one that stands for others
-        if (
-            len(positions) != own
-            or positions != sorted(self.place)
-            or not 0 <= positions[0] <= positions[-1] < self.rows
-        ):
+        distinct = kept_rows == sorted(self.place)
+        if len(kept_rows) != own or not distinct or not 0 <= kept_rows[0] <= kept_rows[-1] < self.rows:
             raise ProofError("the rows that were kept are not those of the problem")
         rows_of_rules = {*proof["samples"], *rules["forced_in"], *rules["forced_out"]}
         rows_of_rules.update(*(group["members"] for group in rules["groups"]))
@@ -417,9 +410,9 @@ def read_proof(proof_path: Any, problem_path: Any, id_column: str | None = None)
 
 if __name__ == "__main__":
     proof_file, problem_file, *more = sys.argv[1:]
-    given = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
+    parts = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
     try:
-        found = check(proof_file, problem_file, more[0] if more and not given else None, given)
-        print(f"CHECKED: no choice scores higher ({found})")
+        words = check(proof_file, problem_file, more[0] if more and not parts else None, parts)
+        print(f"CHECKED: no choice scores higher ({words})")
     except (ProofError, OSError) as error:
         sys.exit(f"REFUSED: {error}")
