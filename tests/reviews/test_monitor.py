@@ -73,7 +73,7 @@ def test_categories_and_missing_cells_alarm_and_what_cannot_be_tested_is_told():
     summary = bs.monitor(table([0.3, 0.3, 0.4], 0.06), older, k=3, m=2)
     assert set(summary["changed_columns"]) == {"kind", "b"}
     assert set(summary["untested"]) == {"note", "day"}
-    assert summary["points"][0]["replaced"], "numbers are weighed, missing cells filled"
+    assert summary["points"][0]["replaced"], "numbers and categories are weighed, and so are missing cells"
     assert "of 5 columns have changed" in summary["verdict"]
 
 
@@ -138,7 +138,6 @@ def test_replaced_rows_and_columns_are_what_two_reviews_choose():
             past,
             k=3,
             m=2,
-            weighing=Weighing(drift="keep", missing="median"),
             kinds=Kinds(kinds=1),
             search=Search(neighbours=(0, 0)),
         )

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from biselect._version import __version__
 from biselect.columns.change import Change, holm
 from biselect.columns.date import as_times
-from biselect.core import Selection
+from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
 from biselect.large.engines import Engine, bytes_of, engine_for
@@ -24,11 +24,14 @@ from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, ref
 from biselect.pages._monitor_view import FORMAT
 from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
+from biselect.reviews.weighed_tables import WeighedTables
 from biselect.solvers import solve
 from biselect.tables import (
+    Roles,
     Table,
     call_in_words,
     feature_names,
+    from_two_tables,
     numeric,
     paths_of,
     provenance,
@@ -37,12 +40,12 @@ from biselect.tables import (
     windows_in_time,
 )
 from biselect.tables.readers import line_of_row, read_as
-from biselect.weights import ReferenceSummary, Weigher
+from biselect.weights import ReferenceSummary
 from biselect.weights.maps import map_name
+from biselect.weights.paper import Form
 from biselect.weights.reference_summary import column_changes
 
 POOL_ROWS = 200
-MAP = "reach"
 NEWER, OLDER = "the newer reference", "the older reference"
 
 
@@ -77,7 +80,8 @@ def monitor(
         m: how many columns.
         pool: rows to choose from; otherwise some are drawn from the newest.
         watch: windows, and when to alarm.
-        weighing: its map and its cap, under which rows are chosen.
+        weighing: what counts as unusual in the rows to choose from, as for `biselect.review`, without scores of rows.
+            Under the summary of a reference numbers alone are weighed, as they are.
         search: its solver and its seed.
         compute: where a table that is too large to be held is summed up.
         title: the heading of the page.
@@ -85,14 +89,13 @@ def monitor(
     """
     stage = steps_of(progress)
     _refuse_unclear(older, k, m, pool, watch)
-    refuse_others(weighing, "map", "cap")
+    refuse_others(weighing, "preset", "map", "cap", "missing", "drift")
     refuse_others(search, "solver", "seed")
     described, past_source = tables_of(table, older)
     candidate_source, window, time = Table.of(pool).source, watch.window, described.columns.time
     refuse_others(described.columns, *SUMMED)
-    map = weighing.map or MAP
-    calibrator = partial(Weigher, map, cap=weighing.cap, missing="median", seed=search.seed)
-    calibrator()  # refuses a map that there is not
+    form = Form.of(weighing)
+    form.weigher(search.seed)  # refuses a map that there is not
     sources = [source for source in (described.source, past_source, candidate_source) if source is not None]
     files = [path.name for path in paths_of(sources)]
     date_format, memory = described.csv.date_format, bytes_of(compute.memory)
@@ -137,24 +140,20 @@ def monitor(
             candidates = now.draw(watch.pool_rows, search.seed)
         if described.columns.id in candidates.column_names:
             names = [str(entry) for entry in candidates[described.columns.id].to_pylist()]
-        numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
-        rows = numeric(candidates, numbers, pool_name)
-        apart = all(isinstance(reference, pa.Table) for reference in references)
+        sides = [*earlier, now]
         with stage(phrase("steps.choosing", k=k, m=m)):
-            selections = []
-            for reference, part in zip(references, (*earlier, now), strict=True):
-                fitted = _fitted(calibrator(), reference, part, numbers)
-                if len(fitted.varying) < m:
-                    raise InputError(f"only {len(fitted.varying)} columns vary in a reference, {m} are to be chosen")
-                problem = fitted.problem(
-                    rows,
-                    k,
-                    m,
-                    marginals="isolation" if apart else "none",  # a summary has no rows to stand apart from
-                    sample_names=names,
-                    features=fitted.varying,
-                )
-                selections.append(solve(problem, search.solver, seed=search.seed, progress=False))
+            if all(isinstance(reference, pa.Table) for reference in references):
+                problems = [
+                    _problem(reference, candidates, names, _in_all(sides, columns), form, k, m, search.seed)
+                    for reference in references
+                ]
+            else:  # a summary has no rows to stand apart from, and none that show drift
+                numbers = _in_all(sides, columns, categories=False)
+                rows = numeric(candidates, numbers, pool_name)
+                problems = [
+                    _rough_problem(side.summary.only(numbers), rows, names, form, k, m, search.seed) for side in sides
+                ]
+            selections = [solve(one, search.solver, seed=search.seed, progress=False) for one in problems]
         replaced = [_replaced(older_choice, selections[-1]) for older_choice in selections[:-1]]
     return _summarise(
         spans,
@@ -163,7 +162,7 @@ def monitor(
         title=title or (phrase("monitor.title_of", name=files[0]) if files else phrase("monitor.title")),
         when=_labels(times, spans) if window is not None else None,
         asked={
-            "map": map_name(map),
+            "map": map_name(form.map),
             **{name: getattr(watch, name) for name in ("false_alarms", "min_effect", "fail_on_change")},
         },
         untested={name: why for part in (*earlier, now) for name, why in part.summary.left_out.items()},
@@ -279,11 +278,46 @@ def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _
     return found
 
 
-def _fitted(calibrator: Weigher, reference: Opened, side: _Side, columns: list[str]) -> Weigher:
-    """Calibrated on the rows where they are held, else on the summary."""
-    if isinstance(reference, pa.Table):
-        return calibrator.fit(numeric(reference, columns, "the reference"))
-    return calibrator.fit_summary(side.summary.only(columns))
+def _in_all(sides: Sequence[_Side], columns: Sequence[str], *, categories: bool = True) -> list[str]:
+    """The columns that hold numbers in every table, and those that hold categories in every one."""
+    parts = [side.summary for side in sides]
+    return [
+        name
+        for name in columns
+        if all(part.values_of(name) for part in parts)
+        or (categories and all(part.categories.get(name) for part in parts))
+    ]
+
+
+def _problem(
+    reference: pa.Table,
+    pool: pa.Table,
+    names: Sequence[str] | None,
+    columns: list[str],
+    form: Form,
+    k: int,
+    m: int,
+    seed: int,
+) -> SelectionProblem:
+    """The problem under a reference, as `review` has it."""
+    rows = from_two_tables(reference, pool, Roles(features=columns))
+    tables = WeighedTables.of(rows if names is None else replace(rows, sample_names=list(names)), form, seed=seed)
+    _refuse_few(len(tables.raw.names), m)
+    return tables.problem(k, m)
+
+
+def _rough_problem(
+    summary: ReferenceSummary, pool: pa.Table, names: Sequence[str] | None, form: Form, k: int, m: int, seed: int
+) -> SelectionProblem:
+    """The problem under the summary of a reference: of numbers alone, nothing moved back, and no row stands apart."""
+    weigher = form.weigher(seed).fit_summary(summary)
+    _refuse_few(len(weigher.varying), m)
+    return weigher.problem(pool, k, m, marginals="none", sample_names=names, features=weigher.varying)
+
+
+def _refuse_few(columns: int, m: int) -> None:
+    if columns < m:
+        raise InputError(f"only {columns} columns vary in a reference, {m} are to be chosen")
 
 
 def _replaced(older: Selection, newer: Selection) -> dict[str, list[str]]:

@@ -73,7 +73,6 @@ class WeighedTables(WeighedPool):
         with step(words_of().reading(files)):
             pool = open_pool(table, reference, split=split, per=rules.per)
         with step(phrase("steps.calibrating", rows=pool.reference.num_rows)):
-            pool.refuse_unusable(form.missing)
             tables = cls.of(pool, form, seed=seed)
             tables = replace(tables, time_column=table.columns.time, per=rules.per, library=library_of(table.source))
             return replace(tables, outside=tables._outside(outside, table.columns.score))
@@ -81,6 +80,7 @@ class WeighedTables(WeighedPool):
     @classmethod
     def of(cls, pool: Pool, form: Form, *, seed: int) -> Self:
         """Weigh a pool whose tables and roles are known."""
+        pool.refuse_unusable(form.missing)
         reference, raw, constant = varying(*pool.matrices)
         aligned, moved = move_back(reference, raw, form.drift)
         return cls(
