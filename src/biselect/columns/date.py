@@ -65,6 +65,7 @@ class Date(ColumnType):
 
     name: ClassVar[str] = "date"
     directions: ClassVar[tuple[str, ...]] = ()
+    unweighed: ClassVar[str] = "times always move"
 
     def holds(self, kind: Any) -> bool:
         """Dates and times."""
