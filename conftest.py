@@ -87,12 +87,12 @@ def every_diagnostic_succeeds(request, monkeypatch):
     if "diagnostics_may_fail" in request.fixturenames:
         return
     with suppress(ImportError):  # the GPU tests run where there is less
-        from biselect.reviews.warnings import Findings
+        from biselect.reviews.caveats import Caveats
 
         def raise_it(self, what: str, error: Exception) -> None:
             raise error
 
-        monkeypatch.setattr(Findings, "leave_out", raise_it)
+        monkeypatch.setattr(Caveats, "leave_out", raise_it)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from sklearn.neighbors import NearestNeighbors
 import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores, table_cases
-from biselect.reviews.row_lists import log_ranks
+from biselect.reviews.outside_scores import log_ranks
 from biselect.weights import Weigher
 
 ROOT = Path(__file__).parent

@@ -28,7 +28,7 @@ import biselect as bs
 from biselect.core.untrusted import content_hash, seal
 from biselect.errors import BiselectError
 from biselect.options import Kinds, Search
-from biselect.sessions.rounds import rounds_summary
+from biselect.sessions.exports import rounds_summary
 from biselect.tables.readers import read_table
 
 IDS = [f"r{i}" for i in range(24)]

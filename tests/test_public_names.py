@@ -15,8 +15,8 @@ NAMES = {
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
     "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
-    "biselect.reviews": ("Finding Kind KindList Reviewed find_kinds"),
-    "biselect.sessions": "AskedRow GivenAnswer Replay Round RoundFound Standing",
+    "biselect.reviews": "Caveat Kind KindList find_kinds",
+    "biselect.sessions": "AskedRow GivenAnswer Replay Reviewed Round RoundFound Standing",
     "biselect.weights": "WeighingFacts Weigher ReferenceSummary WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",

@@ -18,7 +18,7 @@ from biselect.columns.date import parts_of_dates
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
-from biselect.reviews.warnings import beyond_findings, unused_dates
+from biselect.reviews.caveats import beyond_caveats, unused_dates
 from biselect.solvers import solve, solver_options
 from biselect.tables import Roles, as_matrix, is_quantity, library_of, row_labels
 from biselect.tables.row_rules import apply_rules
@@ -236,8 +236,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     def _choose(self, pool: Any, given: Any, groups: Any) -> Selection:
         """The choice from a pool that was checked; as it was `given`, it says names and library."""
         problem = replace(self._problem(pool, row_labels(given), groups), library=library_of(given))
-        for finding in beyond_findings(self.calibrator_, problem):
-            warnings.warn(finding.text, UserWarning, stacklevel=3)
+        for caveat in beyond_caveats(self.calibrator_, problem):
+            warnings.warn(caveat.text, UserWarning, stacklevel=3)
         search = self.search or Search()
         refuse_others(search, "solver", "time_limit")
         takes_workers = self.n_jobs is not None and "workers" in solver_options(search.solver)

@@ -3,7 +3,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from biselect import review, table
+from biselect import table
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Weighing, running
 from biselect.tables._inputs import call_in_words, open_pool, provenance, tables_of
@@ -53,12 +53,12 @@ def test_provenance_names_files_and_their_hash(tmp_path):
 def test_a_call_in_words_leaves_out_defaults():
     pool = table("p.csv", id="id", columns=Columns(exclude=["a"]))
     weighing = Weighing(row_scores=np.arange(3), missing="median")
-    words = call_in_words(review, pool=pool, reference=np.eye(2), k=3, m=2, weighing=weighing, kinds=Kinds())
+    words = call_in_words("review", {"pool": pool, "reference": np.eye(2)}, k=3, m=2, weighing=weighing, kinds=Kinds())
     columns = "columns=Columns(id='id', exclude=['a'])"
     weighed = "weighing=Weighing(missing='median', row_scores=row_scores)"
     assert words == f"biselect.review(biselect.table('p.csv', {columns}), reference, k=3, m=2, {weighed})"
     with running("biselect select p.csv"):
-        assert call_in_words(review, pool=pool) == "biselect select p.csv"
+        assert call_in_words("review", {"pool": pool}) == "biselect select p.csv"
 
 
 def test_the_reference_is_read_as_the_pool_is():

@@ -24,8 +24,7 @@ from biselect.options import Split
 from biselect.progress import Progress
 from biselect.sessions import ReviewSession
 from biselect.sessions.budget_preview import BudgetPreview
-from biselect.sessions.new_export import drift_from_reference, turn_to, usual_rows
-from biselect.sessions.rounds import export
+from biselect.sessions.exports import drift_from_reference, export, turn_to, usual_rows
 from biselect.tables import Inspection, Table, inspect
 from biselect.tables.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
 

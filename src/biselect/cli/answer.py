@@ -47,8 +47,8 @@ def answer(review: Review, output: Output, steps: Steps) -> None:
         sys.stdout.write(visible_json(selection_json(review.summary)))
     else:
         show(review.summary)
-    for finding in review.warnings:
-        steps.say(finding.text, style="yellow")
+    for caveat in review.warnings:
+        steps.say(caveat.text, style="yellow")
     if "advice" in review.selection.info:
         steps.say(review.selection.info["advice"], style="yellow")
     for path in written:

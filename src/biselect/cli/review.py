@@ -68,8 +68,7 @@ def review(
     """
     from biselect.core.files import private_files
     from biselect.pages._monitor_view import learnt
-    from biselect.sessions.new_export import go_on
-    from biselect.sessions.rounds import export, offer_rows, rounds_summary, take_answers
+    from biselect.sessions.exports import export, go_on, offer_rows, rounds_summary, take_answers
     from biselect.tables import Table
 
     steps = Steps(output.quiet)

@@ -19,7 +19,7 @@ from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as
 from biselect.errors import InputError
-from biselect.pages import _notebook as notebook
+from biselect.pages._notebook import problem_html
 
 FORMAT = "biselect-problem-1"
 
@@ -105,27 +105,7 @@ class SelectionProblem:
         return f"SelectionProblem({self.n_samples} samples × {self.n_features} features, k={self.k}, m={self.m}{ruled})"
 
     def _repr_html_(self) -> str:
-        words = f"Choose {self.k} of {self.n_samples:,} samples and {self.m} of {self.n_features:,} features"
-        sides = {
-            "samples": (self.sample_names, self.sample_scores, self.sample_rules),
-            "features": (self.feature_names, self.feature_scores, self.feature_rules),
-        }
-        lines = [
-            [
-                side,
-                "by position" if names is None else notebook.some(names, 4),
-                f"{notebook.number(scores.min())} to {notebook.number(scores.max())}",
-                "with rules" if rules else "none",
-            ]
-            for side, (names, scores, rules) in sides.items()
-        ]
-        lowest, highest = (notebook.number(float(end)) for end in (self.coupling.min(), self.coupling.max()))
-        weights = f"Weights {lowest} to {highest}, coupling weight {notebook.number(self.coupling_weight)}."
-        return notebook.shown(
-            notebook.paragraph(words, "lead"),
-            notebook.paragraph(weights),
-            notebook.table(["", "names", "scores of their own", "rules"], lines),
-        )
+        return problem_html(self)
 
     # Sizes and names
 

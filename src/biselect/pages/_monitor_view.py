@@ -94,7 +94,7 @@ def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def render_rounds(summary: Mapping[str, Any], language: str = "en") -> str:
-    """The page of a summary made by `biselect.sessions.rounds`."""
+    """The page of a summary made by `biselect.sessions.exports`."""
     return render_page("rounds.html", summary, ROUNDS_FORMAT, words=words_of(language), grouped=grouped)
 
 

@@ -9,8 +9,8 @@ from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.pages import render_html
 from biselect.pages._answer_files import write_outputs
 from biselect.pages._notebook import review_html
+from biselect.reviews.caveats import Caveat
 from biselect.reviews.kinds import KindList, kinds_bytes
-from biselect.reviews.warnings import Finding
 from biselect.weights import Weigher
 
 
@@ -31,7 +31,7 @@ class Review:
     """
 
     selection: Selection
-    warnings: tuple[Finding, ...]
+    warnings: tuple[Caveat, ...]
     summary: dict[str, Any] = field(repr=False)
     neighbours: tuple[Selection, ...] = field(repr=False)
     kinds: KindList | None = field(default=None, repr=False)

@@ -18,8 +18,9 @@ from biselect.errors import InputError
 from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds, sides_of
-from biselect.reviews.row_lists import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
-from biselect.sessions.earlier_answers import Taught, taught_before
+from biselect.sessions._earlier_answers import Taught, taught_before
+from biselect.sessions._tally import RoundFound, found_so_far
+from biselect.sessions.queue import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
 from biselect.sessions.review_tables import ReviewTables
 from biselect.sessions.store import (
     FINE,
@@ -32,7 +33,6 @@ from biselect.sessions.store import (
     Standing,
     Withdrawal,
 )
-from biselect.sessions.tally import RoundFound, found_so_far
 from biselect.tables import Table, provenance, tables_of
 from biselect.tables.readers.sources import PART, Source
 

@@ -1,8 +1,7 @@
 """What `review` takes as a table, frames of any library, arrays and files, as Arrow tables and then as a pool."""
 
 import hashlib
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -234,25 +233,25 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def call_in_words(function: Callable[..., Any], **arguments: Any) -> str:
+def call_in_words(function: str, tables: Mapping[str, Any], **arguments: Any) -> str:
     """How to get the answer again: the command that is running, or the call as Python.
 
     What is left at its default is left out, and tables that are no files go by the name of their parameter.
+
+    Args:
+        function: its name at the top of the package.
+        tables: given by position, by the names of their parameters; None for one that was not given.
+        arguments: given by name, in their order.
     """
     if (command := running_command()) is not None:
         return command
-    written = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        value = arguments.get(name, parameter.default)
-        if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            written += [] if value is None else [_table_in_words(name, value)]
-        elif name == "pool":
-            written += [] if value is None else [f"pool={_table_in_words(name, value)}"]
-        elif isinstance(value, Options):
-            written += [in_python(value)] if non_defaults(value) else []
-        elif value is not parameter.default and value != parameter.default:
-            written.append(f"{name}={value!r}")
-    return f"biselect.{function.__name__}({', '.join(written)})"
+    words = [_table_in_words(name, value) for name, value in tables.items() if value is not None]
+    for name, value in arguments.items():
+        if isinstance(value, Options):
+            words += [in_python(value)] if non_defaults(value) else []
+        elif value is not None:
+            words.append(f"{name}={_table_in_words(name, value) if name == 'pool' else repr(value)}")
+    return f"biselect.{function}({', '.join(words)})"
 
 
 def _table_in_words(name: str, value: Any) -> str:

@@ -5,7 +5,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Rounds, Split
-from biselect.sessions.new_export import drift_from_reference, go_on, turn_to, usual_rows
+from biselect.sessions.exports import drift_from_reference, go_on, turn_to, usual_rows
 from biselect.tables.readers import read_table
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect.reviews.warnings import filled_findings, table_findings
+from biselect.reviews.caveats import filled_caveats, table_caveats
 from biselect.tables._frames import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.evidence import Evidence
@@ -17,7 +17,7 @@ def found(before, now, k=1, m=1, **options):
         for side, values in zip(plain, (before, now), strict=True)
     )
     calibrator = Weigher(**options).fit(reference)
-    return list(table_findings(calibrator, calibrator.problem(pool, k, m), reference, pool))
+    return list(table_caveats(calibrator, calibrator.problem(pool, k, m), reference, pool))
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def found(before, now, k=1, m=1, **options):
     ],
 )
 def test_columns_beyond_the_reference_are_told_apart(before, now, kind):
-    (finding,) = found(before, now)
-    assert (finding.kind, finding.columns, finding.share) == (kind, ("q",), 1.0)
-    assert "Column 'q' lies beyond the reference in 100 % of the pool" in finding.text and not finding.serious
+    (caveat,) = found(before, now)
+    assert (caveat.kind, caveat.columns, caveat.share) == (kind, ("q",), 1.0)
+    assert "Column 'q' lies beyond the reference in 100 % of the pool" in caveat.text and not caveat.serious
 
 
 def test_a_plain_column_is_not_mentioned():
@@ -47,9 +47,9 @@ def test_constants_that_change_are_told():
 
 
 def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
-    assert [finding.kind for finding in found(np.ones(50), np.full(20, 2.0))] == ["mostly-new", "changed-constant"]
-    (finding,) = found(RNG.normal(size=50), np.full(20, np.nan))
-    assert finding.kind == "mostly-missing" and "Column 'q' is missing in 100 % of the pool" in finding.text
+    assert [caveat.kind for caveat in found(np.ones(50), np.full(20, 2.0))] == ["mostly-new", "changed-constant"]
+    (caveat,) = found(RNG.normal(size=50), np.full(20, np.nan))
+    assert caveat.kind == "mostly-missing" and "Column 'q' is missing in 100 % of the pool" in caveat.text
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
     ],
 )
 def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
-    findings = found(np.resize(values, 400), np.resize(values, 20))
-    assert [finding.kind for finding in findings] == ["code"] * is_code
-    assert all("say columns=Columns(types={'q': 'category'})" in finding.text for finding in findings)
+    caveats = found(np.resize(values, 400), np.resize(values, 20))
+    assert [caveat.kind for caveat in caveats] == ["code"] * is_code
+    assert all("say columns=Columns(types={'q': 'category'})" in caveat.text for caveat in caveats)
 
 
 def test_whole_budgets_are_told():
-    kinds = [finding.kind for finding in found(RNG.normal(size=50), RNG.normal(size=20), k=20, m=3)]
+    kinds = [caveat.kind for caveat in found(RNG.normal(size=50), RNG.normal(size=20), k=20, m=3)]
     assert kinds == ["all-rows", "all-columns"]
 
 
 def test_filled_cells_are_counted():
     seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, filled=flag) for flag in (False, True))
-    (finding,) = filled_findings([[seen, absent], [seen, seen]])
-    assert (finding.share, finding.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in finding.text
-    assert list(filled_findings([[seen]])) == []
+    (caveat,) = filled_caveats([[seen, absent], [seen, seen]])
+    assert (caveat.share, caveat.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in caveat.text
+    assert list(filled_caveats([[seen]])) == []

@@ -19,8 +19,8 @@ from biselect.options import RowRules, Search
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import Question
+from biselect.reviews.caveats import Caveat, Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
-from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
@@ -64,7 +64,7 @@ class LargeReview:
         whole("m", self.m)
         ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
-        found = Findings()
+        found = Caveats()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
@@ -186,25 +186,25 @@ class LargeReview:
 
         return answer
 
-    def _look_over(self, gathered: KeptPool, problem: SelectionProblem, found: Findings) -> None:
+    def _look_over(self, gathered: KeptPool, problem: SelectionProblem, found: Caveats) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
         if self.form.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
-            found.append(Finding(kind="large-table", text=text))
+            found.append(Caveat(kind="large-table", text=text))
         text = (
             "Left out, as the table is not held in memory: what chance alone would score, and how many rows stand out "
             "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
-        found.append(Finding(kind="large-table", text=text))
+        found.append(Caveat(kind="large-table", text=text))
         found.look_over(
             gathered.kept.pool, self.tables.roles.label_column, self.rules, problem, gathered.moved, self.form.drift
         )
         found.collect("columns that could mislead", self._misleading, gathered)
 
-    def _misleading(self, gathered: KeptPool) -> Iterator[Finding]:
+    def _misleading(self, gathered: KeptPool) -> Iterator[Caveat]:
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         samples, rows = (gathered.reference, gathered.sampled), gathered.tables.pool.rows
-        yield from table_findings(gathered.calibrator, sampled, *samples, gathered.same, rows)
+        yield from table_caveats(gathered.calibrator, sampled, *samples, gathered.same, rows)
 
     def _whole(self, gathered: KeptPool, problem: SelectionProblem) -> WholeTable:
         reference, pool = gathered.surveys

@@ -175,9 +175,15 @@ def monitor(
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(
             call_in_words(
-                monitor,
-                **{"table": described, "older": past_source, "k": k, "m": m, "pool": candidate_source, "watch": watch},
-                **{"weighing": weighing, "search": search, "compute": compute},
+                "monitor",
+                {"table": described, "older": past_source},
+                k=k,
+                m=m,
+                pool=candidate_source,
+                watch=watch,
+                weighing=weighing,
+                search=search,
+                compute=compute,
             ),
             search.seed,
             sources,

@@ -29,7 +29,7 @@ APART = 4  # so many times as many steps lie between the least and the largest c
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Caveat:
     """One thing that a reader should know.
 
     Attributes:
@@ -50,7 +50,7 @@ class Finding:
     serious: bool = False
 
 
-class Findings(list[Finding]):
+class Caveats(list[Caveat]):
     """What a reader should know beside an answer: what was found, and what could not be computed."""
 
     def attempt(self, what: str, compute: Callable[..., T], *arguments: Any, **options: Any) -> T | None:
@@ -70,7 +70,7 @@ class Findings(list[Finding]):
             self.leave_out(what, error)
             return None
 
-    def collect(self, what: str, look: Callable[..., Iterable[Finding]], *arguments: Any) -> None:
+    def collect(self, what: str, look: Callable[..., Iterable[Caveat]], *arguments: Any) -> None:
         """Add what a look over the tables shows, as far as it gets."""
         self.attempt(what, lambda: self.extend(look(*arguments)))
 
@@ -85,26 +85,26 @@ class Findings(list[Finding]):
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
         names = [problem.feature_name(j) for j in range(problem.n_features)]
-        self.collect("what was guessed about the files", reading_findings, pool, label_column)
-        self.collect("columns and rules without a part", unused_findings, pool, rules, problem)
-        self.collect("columns that moved", drift_findings, moved, names, drift)
+        self.collect("what was guessed about the files", reading_caveats, pool, label_column)
+        self.collect("columns and rules without a part", unused_caveats, pool, rules, problem)
+        self.collect("columns that moved", drift_caveats, moved, names, drift)
 
     def leave_out(self, what: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
         why = str(error) if isinstance(error, BiselectError) else f"{type(error).__name__}: {error}"
-        finding = Finding(kind="left-out", text=f"Left out, {what}: {why.rstrip('.')}.")
-        if finding not in self:
-            self.append(finding)
+        caveat = Caveat(kind="left-out", text=f"Left out, {what}: {why.rstrip('.')}.")
+        if caveat not in self:
+            self.append(caveat)
 
 
-def table_findings(
+def table_caveats(
     calibrator: Weigher,
     problem: SelectionProblem,
     reference: NamedMatrix,
     pool: NamedMatrix,
     same: Sequence[str] = (),
     rows: int | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[Caveat]:
     """What reference and pool show before anything is chosen.
 
     Args:
@@ -117,19 +117,19 @@ def table_findings(
     """
     if same:
         text = f"Left out, the same in every row of reference and pool: {', '.join(same)}."
-        yield Finding(kind="constant", columns=tuple(same), text=text)
-    yield from beyond_findings(calibrator, problem, reference, pool)
+        yield Caveat(kind="constant", columns=tuple(same), text=text)
+    yield from beyond_caveats(calibrator, problem, reference, pool)
     if problem.k == (rows or problem.n_samples):
         text = "k equals the size of the pool: every row is chosen, only the columns were selected."
-        yield Finding(kind="all-rows", text=text)
+        yield Caveat(kind="all-rows", text=text)
     if problem.m == problem.n_features:
         text = "m equals the number of features: every column is chosen, only the rows were selected."
-        yield Finding(kind="all-columns", text=text)
+        yield Caveat(kind="all-columns", text=text)
     yield from changed_constants(calibrator, problem, rows)
-    yield from code_findings(calibrator, reference)
+    yield from code_caveats(calibrator, reference)
 
 
-def drift_findings(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Finding]:
+def drift_caveats(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Caveat]:
     """Columns whose bulk moved against the reference, and what was done about it."""
     if not moved:
         return
@@ -144,15 +144,15 @@ def drift_findings(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: 
     )
     many = f"{len(columns)} column{'s' * (len(columns) != 1)}"
     text = f"The bulk of the pool moved against the reference in {many} ({shown}): {done}."
-    yield Finding(kind="drift", columns=columns, share=len(columns) / len(names), text=text, serious=drift == "keep")
+    yield Caveat(kind="drift", columns=columns, share=len(columns) / len(names), text=text, serious=drift == "keep")
 
 
-def beyond_findings(
+def beyond_caveats(
     calibrator: Weigher,
     problem: SelectionProblem,
     reference: NamedMatrix | None = None,
     pool: NamedMatrix | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[Caveat]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
     tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
     for j, found in calibrator.categories.items():
@@ -169,7 +169,7 @@ def beyond_findings(
             f"Column {name!r} {'is new' if kind == 'mostly-new' else lies} in {100 * share:.0f} % of the pool: "
             f"{LOOKS[kind]}; leave it out unless that is what you look for."
         )
-        yield Finding(kind=kind, columns=(name,), share=share, text=text)
+        yield Caveat(kind=kind, columns=(name,), share=share, text=text)
 
 
 def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
@@ -184,7 +184,7 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if counted else "mostly-beyond"
 
 
-def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Finding]:
+def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
     for j, found in calibrator.categories.items():
         share = float((problem.coupling[:, j] > 0).mean())
@@ -197,10 +197,10 @@ def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int 
             f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} "
             f"pool row{'s' * (differs != 1)}; what was never seen before weighs most."
         )
-        yield Finding(kind="changed-constant", columns=(name,), share=share, text=text)
+        yield Caveat(kind="changed-constant", columns=(name,), share=share, text=text)
 
 
-def code_findings(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Finding]:
+def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
     """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
     for j, name in enumerate(reference.names):
         if j in calibrator.categories:
@@ -220,48 +220,48 @@ def code_findings(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Findi
                 f"{codes[-1]}. It was taken for a quantity; if it names things, say "
                 f"{spell(Columns(types={name: 'category'}))}."
             )
-            yield Finding(kind="code", columns=(name,), text=text)
+            yield Caveat(kind="code", columns=(name,), text=text)
 
 
-def reading_findings(pool: Pool, label_column: str | None) -> Iterator[Finding]:
+def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
     """What was guessed about the files and could be otherwise."""
     for name, doubt in pool.doubts.items():
-        yield Finding(kind="doubtful-column", columns=(name,), text=f"Column {name!r} {doubt}.", serious=True)
+        yield Caveat(kind="doubtful-column", columns=(name,), text=f"Column {name!r} {doubt}.", serious=True)
     if pool.codes:
         text = (
             f"Taken as categories, since names and values look like codes: {', '.join(pool.codes)}. A quantity after "
             f"all? Say {spell(Columns(types=dict.fromkeys(pool.codes, 'number')))}."
         )
-        yield Finding(kind="code-taken", columns=tuple(pool.codes), text=text)
+        yield Caveat(kind="code-taken", columns=tuple(pool.codes), text=text)
     if pool.repeated:
         text = f"{pool.repeated:,} row{'s' * (pool.repeated != 1)} left out: another one has the same id."
-        yield Finding(kind="repeated-ids", text=text)
+        yield Caveat(kind="repeated-ids", text=text)
     if pool.positive.lower() not in ("", "1", "true"):
         name = str(label_column).removesuffix(f"={pool.positive}")
         text = f"{pool.positive!r} in {name!r} was taken for a known positive."
-        yield Finding(kind="label-value", columns=(name,), text=text)
+        yield Caveat(kind="label-value", columns=(name,), text=text)
 
 
-def unused_findings(pool: Pool, rules: RowRules, problem: SelectionProblem) -> Iterator[Finding]:
+def unused_caveats(pool: Pool, rules: RowRules, problem: SelectionProblem) -> Iterator[Caveat]:
     """Columns and rules that change nothing."""
     if pool.ignored:
         text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
-        yield Finding(kind="not-in-reference", columns=pool.ignored, text=text)
+        yield Caveat(kind="not-in-reference", columns=pool.ignored, text=text)
     if pool.unused_dates:
         yield unused_dates(pool.unused_dates)
     if rules.per is not None and not problem.sample_rules.groups:
         text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
-        yield Finding(kind="rule-idle", columns=(rules.per,), text=text)
+        yield Caveat(kind="rule-idle", columns=(rules.per,), text=text)
 
 
-def unused_dates(names: Sequence[str]) -> Finding:
+def unused_dates(names: Sequence[str]) -> Caveat:
     """Date columns left out, and how to use them."""
     parts = spell(Columns(types={names[0]: "date:hour,weekday,gap"}))
     text = f"Left out, dates: {', '.join(names)}. To use parts of one say {parts}."
-    return Finding(kind="dates", columns=tuple(names), text=text)
+    return Caveat(kind="dates", columns=tuple(names), text=text)
 
 
-def filled_findings(cells: Sequence[Sequence[Any]]) -> Iterator[Finding]:
+def filled_caveats(cells: Sequence[Sequence[Any]]) -> Iterator[Caveat]:
     """How much of the chosen block was never measured; `cells` is its evidence."""
     absent = [cell.filled for row in cells for cell in row]
     if filled := sum(absent):
@@ -269,4 +269,4 @@ def filled_findings(cells: Sequence[Sequence[Any]]) -> Iterator[Finding]:
             f"{filled} of the {len(absent)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "
             "reference median stands in, marked as filled."
         )
-        yield Finding(kind="filled", share=filled / len(absent), text=text, serious=True)
+        yield Caveat(kind="filled", share=filled / len(absent), text=text, serious=True)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.reviews.kinds import KindList
+from biselect.reviews.outside_scores import log_ranks
 from biselect.weights import Weigher
 from biselect.weights.maps import GaussianMap
 
@@ -51,13 +52,6 @@ def lists_of(
     detectors = overall_scores(reference, pool, seed)
     overall = np.sum([log_ranks(scores) for scores in detectors.values()], axis=0)
     return (*of_kinds, RowList(name=OVERALL, scores=overall))
-
-
-def log_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-log(rank / (rows + 1)), highest for the highest score: lists of any unit can be added up."""
-    ranks = np.empty(scores.size)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
-    return np.asarray(-np.log(ranks / (scores.size + 1)))
 
 
 def overall_scores(

@@ -1,9 +1,19 @@
-"""The next list is a pure function of the answers."""
+"""The overall ranking, the learner, and which list the next row comes from, a pure function of the answers."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.reviews.row_lists import LEARNER, OVERALL, PATIENCE, Reviewed, next_source, turn
+from biselect.sessions.queue import (
+    LEARNER,
+    OVERALL,
+    PATIENCE,
+    Reviewed,
+    learned_scores,
+    next_source,
+    overall_scores,
+    turn,
+)
 
 KINDS = ["one", "two", "three"]
 
@@ -46,3 +56,23 @@ def test_there_is_always_a_list_and_the_learner_never_without_both_answers(pairs
     assert source in {*KINDS, OVERALL, LEARNER}
     if len({answer.hit for answer in history}) < 2 and not (history and history[-1].source == LEARNER):
         assert source != LEARNER
+
+
+def test_every_plain_detector_sees_a_row_far_out():
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(100, 4))
+    pool[13] = 9
+    for name, scores in overall_scores(rng.normal(size=(300, 4)), pool, seed=0).items():
+        assert np.argmax(scores) == 13, name
+
+
+def test_the_learner_ranks_rows_like_the_hits_above_rows_like_the_misses():
+    rng = np.random.default_rng(0)
+    reference, pool = rng.normal(size=(300, 4)), rng.normal(size=(100, 4))
+    pool[:20, 0] += 6
+    pool[20:40, 1] += 6
+    answered = np.array([0, 1, 2, 20, 21, 22])
+    flat = np.zeros(100)
+    scores = learned_scores(pool[answered], answered < 20, reference, pool, [flat], flat, seed=0)
+    assert scores[3:20].min() > scores[23:40].max()
+    assert (scores == learned_scores(pool[answered], answered < 20, reference, pool, [flat], flat, seed=0)).all()

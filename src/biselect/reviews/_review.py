@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,15 @@ from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.progress import Steps, steps_of
-from biselect.reviews.answering import Question, answered
-from biselect.reviews.false_share import false_share, refuse_level
-from biselect.reviews.headline import null_for
-from biselect.reviews.how_many import how_many
+from biselect.reviews._false_share import false_share, refuse_level
+from biselect.reviews._headline import null_for
+from biselect.reviews._how_many import how_many
+from biselect.reviews._large_review import LargeReview
+from biselect.reviews.answering import Question, answered, refuse_reach, review_problem
+from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
-from biselect.reviews.large_review import LargeReview
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
-from biselect.reviews.warnings import Findings, table_findings
 from biselect.tables import (
     NamedMatrix,
     Pool,
@@ -36,7 +35,6 @@ from biselect.tables import (
     tables_of,
     varying,
 )
-from biselect.tables.problem_files import read_problem
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.alignment import move_back
@@ -103,7 +101,7 @@ def review(
     table, reference = tables_of(pool, reference)
     form = Form.of(weighing, kinds)
     calibrator = Weigher(form.map, cap=weighing.cap, missing=weighing.missing, seed=search.seed)
-    _refuse_reach(search.neighbours)
+    refuse_reach(search.neighbours)
     refuse_level(kinds.false_share)
     refuse_kinds(form.kinds)
     columns = None if isinstance(m, str) else m
@@ -112,9 +110,16 @@ def review(
     files = [path.name for path in paths_of(sources)]
     heading = title or " in ".join(["What stands out", *files[:1]])
     call = call_in_words(
-        review,
-        **{"pool": table, "reference": reference, "k": k, "m": m, "split": split, "weighing": weighing},
-        **{"rules": rules, "kinds": kinds, "search": search, "compute": compute},
+        "review",
+        {"pool": table, "reference": reference},
+        k=k,
+        m=m,
+        split=split,
+        weighing=weighing,
+        rules=rules,
+        kinds=kinds,
+        search=search,
+        compute=compute,
     )
     check_engine(compute.on, compute.memory)
     needs_rows = needs_all_rows(calibrator, form, m, table.columns, weighing)
@@ -141,7 +146,7 @@ def review(
     with step(f"Reading {' and '.join(files) or 'the tables'}"):
         rows = open_pool(table.source, reference, roles, split=split, form=csv)
     before, now, same = varying(*rows.matrices)
-    findings = Findings()
+    caveats = Caveats()
     with step(f"Calibrating on {len(before):,} reference rows"):
         rows.refuse_unusable(weighing.missing)
         aligned, moved = move_back(before, now, form.drift)
@@ -156,10 +161,10 @@ def review(
         guarantee = None
         if len(before) >= FEWEST_HELD_OUT:
             rank = partial(false_share, before, aligned, level=kinds.false_share, seed=search.seed)
-            guarantee = findings.attempt("how many rows stand out at an expected false share", rank)
+            guarantee = caveats.attempt("how many rows stand out at an expected false share", rank)
     with step("Comparing numbers of columns"):
         compare = partial(how_many, problem, calibrator, before, asked=columns, seed=search.seed)
-        compared = compare() if columns is None else findings.attempt("what other numbers of columns show", compare)
+        compared = compare() if columns is None else caveats.attempt("what other numbers of columns show", compare)
     if columns is None and compared is not None:
         problem = problem_of(compared["m"])
     look_for_kinds = None
@@ -168,8 +173,8 @@ def review(
         plain = problem if outside else _without_marginals(problem)
         draws = kinds.null_draws
         look_for_kinds = partial(_look_for_kinds, plain, calibrator, before, aligned, form.kinds, draws, search)
-    findings.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
-    findings.collect("columns that could mislead", table_findings, calibrator, problem, before, aligned, same)
+    caveats.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
+    caveats.collect("columns that could mislead", table_caveats, calibrator, problem, before, aligned, same)
     question = Question(
         problem=problem,
         title=heading,
@@ -182,44 +187,12 @@ def review(
             weighed=aligned,
             moved=moved,
         ),
-        found=findings,
+        found=caveats,
         index=index,
         find_kinds=look_for_kinds,
         guarantee=guarantee,
         compared=compared,
         find_chance=partial(null_for, problem, calibrator, before, seed=search.seed),
-    )
-    return answered(question, search, step)
-
-
-def review_problem(
-    problem: SelectionProblem | str | Path,
-    *,
-    k: int | None = None,
-    m: int | None = None,
-    columns: Columns = Columns(),
-    search: Search = Search(),
-    title: str | None = None,
-    progress: Steps | bool | None = None,
-) -> Review:
-    """The same for a problem of any weights, which no table stands behind.
-
-    Where `problem` is a path, `biselect.tables.problem_files.read_problem` reads it with `k`, `m` and the names of
-    `columns`.
-    """
-    step = steps_of(progress)
-    _refuse_reach(search.neighbours)
-    if isinstance(problem, SelectionProblem):
-        loaded, named = problem, "Selection"
-    else:
-        [name] = [source.name for source in paths_of([problem])]
-        with step(f"Reading {name}"):
-            loaded, named = read_problem(problem, k, m, columns.id, columns.exclude), f"Selection from {name}"
-    question = Question(
-        problem=loaded,
-        title=title or named,
-        reproduce=provenance(call_in_words(review, pool=problem, search=search), search.seed, [problem]),
-        find_chance=partial(null_for, loaded, None, None, seed=search.seed),
     )
     return answered(question, search, step)
 
@@ -269,9 +242,3 @@ def _look_for_kinds(
         seed=search.seed,
         null_scores=chance,
     )
-
-
-def _refuse_reach(neighbours: tuple[int, int]) -> None:
-    if len(neighbours) != 2 or min(neighbours) < 0:
-        reach = " ".join(map(str, neighbours))
-        raise InputError(f"{spell(Search(neighbours=ANY))} takes two numbers from 0 up, got {reach}")
