@@ -20,7 +20,7 @@ from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import Question
 from biselect.reviews.caveats import Caveat, Caveats, table_caveats
-from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
@@ -170,7 +170,7 @@ class LargeReview:
             feature_scores=np.zeros(problem.n_features),
         )
         with self.tables.step("Looking for kinds of unusual"):
-            sides = sides_of(gathered.calibrator, gathered.kept.weighed)
+            sides = gathered.calibrator.directions(gathered.kept.weighed)
             return find_kinds(plain, sides, kinds=self.form.kinds, answer=answer), doubts
 
     def _asked(self) -> dict[str, Any]:

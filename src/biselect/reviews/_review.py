@@ -18,7 +18,7 @@ from biselect.reviews._how_many import how_many
 from biselect.reviews._large_review import LargeReview
 from biselect.reviews.answering import Question, answered, refuse_reach, review_problem
 from biselect.reviews.caveats import Caveats, table_caveats
-from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
 from biselect.tables import (
@@ -235,7 +235,7 @@ def _look_for_kinds(
     chance = null_scores(calibrator, reference, problem, draws=draws, seed=search.seed) if draws else None
     return find_kinds(
         problem,
-        sides_of(calibrator, pool),
+        calibrator.directions(pool),
         kinds=kinds,
         solver=search.solver,
         time_limit=kind_seconds(search),

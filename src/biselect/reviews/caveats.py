@@ -155,12 +155,13 @@ def beyond_caveats(
 ) -> Iterator[Caveat]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
     tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
-    for j, found in calibrator.categories.items():
-        tops[j] = max(min(float(found.weight(0)), calibrator.cap), LEAST_NEW)
+    for j, column in enumerate(calibrator.columns):
+        if not column.type.is_ranked:
+            tops[j] = max(calibrator.beyond_weights[j], LEAST_NEW)
     beyond = (problem.coupling >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
         name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"
-        if j in calibrator.categories:
+        if not calibrator.columns[j].type.is_ranked:
             kind = "mostly-new"
         elif reference is not None and pool is not None:
             kind = _looks_like(reference.values[:, j], pool.values[:, j])
@@ -186,16 +187,16 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
 
 def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
-    for j, found in calibrator.categories.items():
-        share = float((problem.coupling[:, j] > 0).mean())
-        if len(found.counts) > 1 or not share:
+    for j, column in enumerate(calibrator.columns):
+        only, share = column.type.constant(column), float((problem.coupling[:, j] > 0).mean())
+        if only is None or not share:
             continue
         differs = round(share * (rows or problem.n_samples))
         about = "about " if rows else ""
-        name, only = problem.feature_name(j), next(iter(found.counts))
+        name = problem.feature_name(j)
         text = (
-            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} "
-            f"pool row{'s' * (differs != 1)}; what was never seen before weighs most."
+            f"{name}: constant ({only}) in the reference, differs in {about}{differs:,} pool "
+            f"row{'s' * (differs != 1)}; what was never seen before weighs most."
         )
         yield Caveat(kind="changed-constant", columns=(name,), share=share, text=text)
 
@@ -203,7 +204,7 @@ def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int 
 def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
     """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
     for j, name in enumerate(reference.names):
-        if j in calibrator.categories:
+        if not calibrator.columns[j].type.is_ranked:
             continue
         values = reference.values[:, j]
         known = values[~np.isnan(values)]

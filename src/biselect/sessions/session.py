@@ -17,7 +17,7 @@ from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
 from biselect.progress import Steps, steps_of
-from biselect.reviews.kinds import find_kinds, sides_of
+from biselect.reviews.kinds import find_kinds
 from biselect.sessions._earlier_answers import Taught, taught_before
 from biselect.sessions._tally import RoundFound, found_so_far
 from biselect.sessions.queue import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
@@ -425,7 +425,7 @@ def _make_lists(
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
     with step("Looking for kinds of unusual"):
-        sides = sides_of(tables.calibrator, tables.weighed)
+        sides = tables.calibrator.directions(tables.weighed)
         kinds = find_kinds(tables.problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
     with step("Ranking all rows"):
         return lists_of(kinds, tables.reference_values, tables.pool_values, options["seed"])

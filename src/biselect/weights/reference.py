@@ -216,7 +216,8 @@ class Reference:
         every.first, every.last = _widest([(part.first, part.last) for part in parts])
         for name in parts[0].missing:
             every.missing[name] = sum(part.missing[name] for part in parts)
-            every.left_out |= {name: part.left_out[name] for part in parts if name in part.left_out}
+            if why := [part.left_out[name] for part in parts if name in part.left_out]:
+                every.left_out[name] = why[-1]
             counted = [part for part in parts if name in part.types]
             if name in every.left_out or not counted:
                 continue
@@ -240,7 +241,8 @@ class Reference:
 
     def state(self) -> Stored:
         """All that is known but for the sample, as plain data and arrays; `from_state` makes the reference again."""
-        columns, arrays = {}, {}
+        columns: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
         for place, (name, type_) in enumerate(self.types.items()):
             plain, own = type_.pack(type_.merge([self.counts[name]], self.knots))
             columns[name] = [type_.name, plain]
