@@ -19,7 +19,7 @@ import numpy as np
 import biselect
 from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.training.known_angles import LEARNT
+from biselect_quantum.circuits.training.first_angles import LEARNT
 from biselect_studies.data.synthetic import panel_problem
 from biselect_studies.experiments.threshold_panel import evidence_threshold
 

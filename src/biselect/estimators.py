@@ -47,17 +47,16 @@ class _Checked(BaseEstimator):
     def _weighing(self) -> Weighing:
         return self.weighing or Weighing()
 
-    @property
-    def _roles(self) -> Roles:
+    def _roles(self, known: Sequence[str]) -> Roles:
         columns = self.columns or Columns()
         refuse_others(columns, "types")
-        return Roles.of(columns)
+        return Roles.of(columns, known=known)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame) and (
-            (roles := self._roles).categories
+            (roles := self._roles(frame.columns)).categories
             or roles.dates
             or not all(kind.is_numeric() for kind in frame.schema.values())
         ):
@@ -93,7 +92,7 @@ class _Checked(BaseEstimator):
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self._roles.dates) | dict.fromkeys(self.unused_dates_, ())
+        parts = parts_of_dates(self._roles(()).dates) | dict.fromkeys(self.unused_dates_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
             made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
@@ -141,7 +140,7 @@ class CellWeigher(TransformerMixin, _Checked):
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self._roles.dates or self.unused_dates_ else names
+        return self._weighed()[0] if self._roles(()).dates or self.unused_dates_ else names
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):

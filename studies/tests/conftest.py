@@ -92,7 +92,7 @@ def few_resamples(monkeypatch):
 def short_searches(monkeypatch):
     """Angles and patches after a few steps: enough to see that a study runs, far too few for its numbers."""
     from biselect_quantum.circuits import angle_selection
-    from biselect_quantum.circuits.training import search_strategies
+    from biselect_quantum.circuits.training import strategies as search_strategies
     from biselect_quantum.devices import patches
     from biselect_studies.experiments import compile_case, coupling, heron_case, heron_replay, heron_wide
 
@@ -124,7 +124,7 @@ def short_searches(monkeypatch):
 @pytest.fixture
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
-    from biselect_quantum.devices.noise import trajectories
+    from biselect_quantum.devices.noise import sampling as trajectories
     from biselect_studies.quantum import register_trees
 
     for module in (register_trees, trajectories):

@@ -9,7 +9,7 @@ from qiskit.quantum_info import Statevector
 
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.devices import to_qiskit
-from biselect_quantum.devices.execution.circuit_files import circuit_contents, load_circuit
+from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_state
 from biselect_quantum.devices.noise import LABEL
 from biselect_studies import replay_tables, wide_tables

@@ -17,7 +17,7 @@ pytest.importorskip("qiskit_aer")
 
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import Range, exact_interval
-from biselect_quantum.devices.execution.manifest import load_run
+from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.store import RESULTS, RunStore, locked
 from biselect_studies import OnDevice, load
 from biselect_studies.command import _show
@@ -131,7 +131,7 @@ def test_what_is_queued_is_pending_and_a_second_call_collects_it(service, tmp_pa
 def test_a_finished_table_needs_no_account(service, tmp_path, monkeypatch):
     service()
     measure(tmp_path)
-    monkeypatch.setattr("biselect_quantum.devices.execution.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService", None)  # whoever asks, fails
     assert not measure(tmp_path).pending
     assert cells_on(results(REPLAY, tmp_path))["p = 3, Fully grouped", "exact-budget %"].ours >= 0
 

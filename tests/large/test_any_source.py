@@ -28,7 +28,7 @@ from biselect.large import dataset as parts
 from biselect.large._any_source import partitions_of
 from biselect.large.dataset import Partitions, place_of
 from biselect.large.spool import Spool, SpooledRows
-from biselect.tables._table import as_table
+from biselect.tables import Table
 from biselect.tables.readers import _json_lines as json_lines
 from biselect.tables.readers import read_table
 
@@ -97,7 +97,7 @@ def test_tables_in_memory_give_their_rows(table):
     assert rows_of(partitions_of(table)).equals(table)
     for frame in (pl.from_arrow(table), table.to_pandas()):
         found = rows_of(partitions_of(frame))
-        assert found.to_pylist() == as_table(frame).to_pylist()
+        assert found.to_pylist() == Table(frame).read().to_pylist()
 
 
 def test_an_array_is_not_copied_and_a_slice_travels_alone():
@@ -138,8 +138,8 @@ def test_lazy_frames_are_computed_in_blocks(table):
     relation = duckdb.from_arrow(table)
     with Spool() as spool:
         found = partitions_of(frame.lazy(), spool=spool)
-        assert rows_of(found).to_pylist() == as_table(frame).to_pylist()
-        assert found.schema.equals(as_table(frame).schema)
+        assert rows_of(found).to_pylist() == Table(frame).read().to_pylist()
+        assert found.schema.equals(Table(frame).read().schema)
         assert rows_of(partitions_of(relation, spool=spool)).equals(table)
         assert place_of(found, 0) == "row 0 of the lazy frame"
 

@@ -54,13 +54,15 @@ def test_a_summary_says_what_the_rows_say(tiny, tables):
     table = odd(tables(mixed=True)[0])
     found = sum_up(partitions_of(table), COLUMNS, Threads(), QUIET, time_column="when").summary
     exact = Reference(knots=None).add(table, time_column="when", columns=COLUMNS)
-    for name in ("rows", "first", "last", "missing", "categories", "left_out"):
+    for name in ("rows", "first", "last", "missing", "left_out"):
         assert getattr(found, name) == getattr(exact, name), name
     assert list(found.missing) == COLUMNS and "note" in found.left_out
-    assert set(found.numbers) == set(exact.numbers) and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
-    for name in found.numbers:
+    assert found.types == exact.types and found.quantities == exact.quantities and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
+    for name in found.types.keys() - {*found.quantities}:
+        assert found.counts[name] == exact.counts[name], name
+    for name in found.quantities:
         values = np.sort(pc.drop_null(pc.if_else(pc.is_nan(table[name]), None, table[name])).to_numpy())
-        column = found.numbers[name].column()
+        column = found.counts[name]
         assert column.size == values.size
         assert np.abs(column.at_most(values) - np.searchsorted(values, values, "right")).max() <= column.rank_error
 

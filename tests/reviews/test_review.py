@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import biselect as bs
-from biselect.cli.demo import TITLE
+from biselect.cli.select import TITLE
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Columns, Csv, RowRules, Search, Split, running
 from biselect.reviews.answering import review_problem

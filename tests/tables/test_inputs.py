@@ -6,8 +6,7 @@ import pytest
 from biselect import table
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Weighing, running
-from biselect.tables._inputs import call_in_words, open_pool, provenance, tables_of
-from biselect.tables._split import Roles
+from biselect.tables import call_in_words, open_pool, provenance, tables_of
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -24,24 +23,24 @@ COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 )
 def test_a_pandas_index_names_the_rows_unless_it_just_counts_them(index, names):
     pool = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=index)
-    opened = open_pool(pool, pa.table(COLUMNS), Roles())
+    opened = open_pool(pool, pa.table(COLUMNS))
     assert opened.sample_names == names and opened.candidates.column_names == ["x", "y"] and opened.ignored == ()
 
 
 def test_an_index_whose_name_is_taken_gives_way():
     pool = pd.DataFrame({"x": [1.0], "y": [3.0]}, index=pd.Index(["a"], name="x"))
-    assert open_pool(pool, pa.table(COLUMNS), Roles()).sample_names == ["a"]
+    assert open_pool(pool, pa.table(COLUMNS)).sample_names == ["a"]
 
 
 def test_an_index_that_repeats_itself_is_refused():
     pool = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=["a", "a"])
     with pytest.raises(InputError, match="id 'a' stands in row 0 and row 1"):
-        open_pool(pool, pa.table(COLUMNS), Roles())
+        open_pool(pool, pa.table(COLUMNS))
 
 
 def test_an_id_column_goes_before_the_index():
     pool = pd.DataFrame({"x": [1.0], "y": [3.0], "id": ["own"]}, index=["a"])
-    assert open_pool(pool, pa.table(COLUMNS), Roles(id_column="id")).sample_names == ["own"]
+    assert open_pool(table(pool, id="id"), pa.table(COLUMNS)).sample_names == ["own"]
 
 
 def test_provenance_names_files_and_their_hash(tmp_path):

@@ -15,16 +15,15 @@ from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
+from biselect_quantum._wide_solver import by_wide_sampler
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training import Training, train
-from biselect_quantum.circuits.training.initial_angles import ramp
+from biselect_quantum.circuits.training.first_angles import ramp
 from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
-from biselect_quantum.simulate.state_memory import check_memory
-from biselect_quantum.simulate.stopping import look, parts
+from biselect_quantum.simulate.limits import check_memory, look, parts
 from biselect_quantum.uniform import uniform_choices, uniform_energy
-from biselect_quantum.wide_solver import by_wide_sampler
 
 TRAINING = 0.8  # share of the time limit
 COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate

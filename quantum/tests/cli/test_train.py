@@ -7,7 +7,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, Threshold, Training, save_thresholds
-from biselect_quantum.simulate.stopping import OutOfTimeError
+from biselect_quantum.simulate.limits import OutOfTimeError
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
 
 
 def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
-    from biselect_quantum.simulate import state_memory
+    from biselect_quantum.simulate import limits as state_memory
 
     _, path = stored
     common = ("train", path, "--depth", 1, "--evaluations", 5)

@@ -13,7 +13,7 @@ import typer
 from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
+from biselect.cli._toml import FILE, as_flags, own_file, read_defaults
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output
 from biselect.errors import InputError

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from biselect.cli import completion
-from biselect.cli.help import FIRST, LAST
+from biselect.cli._help import FIRST, LAST
+from biselect.cli.from_options import among
 from biselect.options import Flag, Options
 
 may_be = partial(typer.Option, show_default=False, rich_help_panel=FIRST)  # may be left out; its help says what then
@@ -18,7 +18,7 @@ a_folder = partial(may_be, metavar="FOLDER")
 
 def one_of(*words: str, **given: Any) -> Any:
     """An option that takes one of these words; the library refuses the others, and says which there are."""
-    complete = completion.among(*words)
+    complete = among(*words)
     return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **given)
 
 

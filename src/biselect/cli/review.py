@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli.console import Steps, show_json
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Rounds, Split

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from biselect.app.guard import Entrance
 
 
-def workbench(
+def app(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="Folder of the tables and the session.", show_default=False)
     ] = Path("."),

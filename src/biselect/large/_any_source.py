@@ -22,10 +22,8 @@ from biselect.large._arrow_rows import (
 from biselect.large._parquet_rows import parquet_partitions
 from biselect.large.dataset import BLOCK_ROWS, Partitions, reading
 from biselect.large.spool import Spool
-from biselect.tables import as_table
+from biselect.tables import Table
 from biselect.tables.readers import (
-    PLAIN,
-    CsvForm,
     SpilledTable,
     checked_file,
     duckdb_stream,
@@ -40,23 +38,22 @@ from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source
 MEMORY = 2 << 30  # bytes, unless somebody says otherwise
 
 
-def partitions_of(
-    source: Any, form: CsvForm = PLAIN, *, memory: int = MEMORY, spool: Spool | None = None
-) -> Partitions:
+def partitions_of(table: Any, *, memory: int = MEMORY, spool: Spool | None = None) -> Partitions:
     """The parts of a table, whatever it is.
 
     Parquet files, folders and globs of them, Arrow files and `pyarrow` datasets are read where they are; tables in
     memory are sliced. All else is copied once to the spool, in blocks; without a spool it is read whole.
 
     Args:
-        source: a path, as `read_table` takes it; an Arrow table, dataset or stream; a frame of pandas, polars or what
-            else narwhals knows, lazy ones included; a NumPy array.
-        form: how a CSV is written, as far as that is known.
+        table: a `Table` or its source: a path, as `read_table` takes it; an Arrow table, dataset or stream; a frame of
+            pandas, polars or what else narwhals knows, lazy ones included; a NumPy array.
         memory: bytes that may be taken to make the parts.
         spool: where copies go; they live as long as it does.
     """
+    table = Table.of(table)
+    source = table.source
     if isinstance(source, str | Path):
-        return _of_path(Source.of(source), form, memory, spool)
+        return _of_path(table, Source.of(source), memory, spool)
     if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
         return array_partitions(source)
     if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
@@ -69,10 +66,10 @@ def partitions_of(
         return _of_lazy(frame, spool)
     if not isinstance(frame, nw.DataFrame) and hasattr(source, "__arrow_c_stream__"):
         return _copied(pa.RecordBatchReader.from_stream(source), spool)
-    return held_partitions(as_table(source, form))
+    return held_partitions(table.read())
 
 
-def _of_path(source: Source, form: CsvForm, memory: int, spool: Spool | None) -> Partitions:
+def _of_path(table: Table, source: Source, memory: int, spool: Spool | None) -> Partitions:
     kind = source.path.suffix.lower()
     if source.is_set or (kind == ".parquet" and source.part is None and source.path.exists()):
         return parquet_partitions(source)
@@ -81,18 +78,18 @@ def _of_path(source: Source, form: CsvForm, memory: int, spool: Spool | None) ->
             return arrow_partitions(source)
         with reading(source.path, "Arrow"), pa.OSFile(str(source.path)) as file:
             return _copied(pa.ipc.open_stream(file), spool, source.name)
-    if spool is not None and (found := _streamed(source, form, memory, spool)) is not None:
+    if spool is not None and (found := _streamed(table, source, memory, spool)) is not None:
         return found
-    return held_partitions(as_table(source.text, form), source.name)
+    return held_partitions(table.read(), source.name)
 
 
-def _streamed(source: Source, form: CsvForm, memory: int, spool: Spool) -> Partitions | None:
+def _streamed(table: Table, source: Source, memory: int, spool: Spool) -> Partitions | None:
     """A file that is read from its beginning to its end, block by block; None for one of another kind."""
     name, path = source.path.name.lower(), source.path
     whole = source.part is None
     if whole and name.endswith(CSV):
         with checked_file(source):
-            schema, blocks = stream_delimited(path, form, memory)
+            schema, blocks = stream_delimited(path, table.csv, table.columns, memory)
     elif whole and name.endswith(JSON_LINES):
         with checked_file(source):
             schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
@@ -127,7 +124,7 @@ def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
         return spool.copied("the lazy frame", schema, _polars_blocks(native))
     if hasattr(native, "__arrow_c_stream__"):  # DuckDB
         return _copied(pa.RecordBatchReader.from_stream(native), spool)
-    return held_partitions(as_table(native))
+    return held_partitions(Table(native).read())
 
 
 def _polars_blocks(frame: Any) -> Iterator[pa.Table]:

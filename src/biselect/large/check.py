@@ -31,11 +31,10 @@ from biselect.large.gathering import neighbour_cutoff, pool_of
 from biselect.large.opening import PLANNED_MARGINALS, open_parts
 from biselect.large.passes import Arrays
 from biselect.large.spool import Spool
-from biselect.options import Compute, RowRules
+from biselect.options import Compute, Csv, RowRules
 from biselect.progress import Steps, steps_of
 from biselect.solvers import check_proof
-from biselect.tables import require_columns, with_roles
-from biselect.tables.readers import PLAIN
+from biselect.tables import Roles, Table, require_columns
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.weigher import PoolFacts
@@ -137,7 +136,7 @@ def weigh_again(
     if screened is not None:
         rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
-        source, _ = open_parts(table, with_roles(PLAIN, roles), bytes_of(compute.memory), spool)
+        source, _ = open_parts(_as_weighed(table, roles), bytes_of(compute.memory), spool)
         require_columns(source.schema.empty_table(), [*weighing.features.names, *beside], source.name)
         refuse_other("proof.json", source.rows, rows, at="rows of the table")
         if part is not None and not 0 <= part < len(source.parts):
@@ -218,3 +217,8 @@ def refuse_other(
             )
             told, ours = map(shortened, sides)
             raise BiselectError(f"refused: {file} says {told} for {at!r}, where it should say {ours}")
+
+
+def _as_weighed(table: Any, roles: Roles) -> Table:
+    """The table, read as it was when it was weighed."""
+    return Table(Table.of(table).source, roles.text_columns(), Csv(date_format=roles.date_format))

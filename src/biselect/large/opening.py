@@ -25,17 +25,14 @@ from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
 from biselect.tables import (
     Roles,
-    as_table,
+    Table,
     check_combination,
-    code_columns,
     paths_of,
+    read_for,
     require_columns,
-    resolved,
     row_labels,
     with_index,
-    with_roles,
 )
-from biselect.tables.readers import CsvForm
 from biselect.tables.readers.sources import Source
 from biselect.weights import Weigher
 from biselect.weights.maps import map_name
@@ -64,12 +61,11 @@ def needs_all_rows(calibrator: Weigher, form: Form, m: int | str, columns: Colum
 
 @contextmanager
 def large_tables(
-    pool: Any,
+    pool: Table,
     reference: Any,
-    roles: Roles,
-    form: CsvForm,
     step: Steps,
     *,
+    per: str | None,
     split: Split,
     missing: str,
     seed: int,
@@ -80,35 +76,30 @@ def large_tables(
     Args:
         pool: rows to choose from.
         reference: normal rows; None to split the pool in time.
-        roles: of the columns.
-        form: of CSV files.
         step: tells a person what is done.
+        per: column of the pool whose values limit the choice.
         split: where to split the pool.
         missing: what to do with missing values.
         seed: fixes samples and draws.
         compute: where passes are run.
     """
-    check_combination(pool, reference, roles, split, form)
-    given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
-    if all(is_small(source, most) for source, most in given):
+    check_combination(pool, reference, split)
+    normal_source = pool.source if reference is None else reference
+    if is_small(pool.source, POOL_CELLS) and is_small(normal_source, REFERENCE_CELLS):
         yield None
         return
-    form = with_roles(form, roles)
+    written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
     with Spool() as spool:
-        opened, ids = open_parts(pool, form, bytes_of(compute.memory), spool)
-        normal = (
-            opened
-            if reference is None
-            else partitions_of(reference, form, memory=bytes_of(compute.memory), spool=spool)
-        )
-        if ids is not None and roles.id_column is None:
-            roles = replace(roles, id_column=ids)
-        roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
+        opened, ids = open_parts(written, memory, spool)
+        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
+        if ids is not None and columns.id is None:
+            columns = replace(columns, id=ids)
+        roles = Roles.of(columns, pool.csv, known={*opened.schema.names, *normal.schema.names}, per=per)
         width = _width(normal.schema, roles)
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
             return
-        codes = code_columns(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
+        codes = roles.code_columns(_first_rows(normal), ()) if paths_of([pool.source, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(
@@ -155,19 +146,18 @@ def is_small(source: Any, most: int) -> bool:
     return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
 
 
-def open_parts(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
+def open_parts(table: Table, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
-    if row_labels(source) is None:
-        return partitions_of(source, form, memory=memory, spool=spool), None
-    table, name = with_index(as_table(source, form), source)
-    return held_partitions(table), name
+    if row_labels(table.source) is None:
+        return partitions_of(table, memory=memory, spool=spool), None
+    rows, name = with_index(table.read(), table.source)
+    return held_partitions(rows), name
 
 
 def _width(schema: pa.Schema, roles: Roles) -> int:
     """How many features there are, as far as the names of the columns tell; lists of the roles are taken apart."""
     dates = parts_of_dates(roles.dates)
-    special = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
-    plain = set(schema.names) - special if roles.features is None else set(roles.features)
+    plain = set(schema.names) - roles.special - {*roles.exclude} if roles.features is None else set(roles.features)
     return max(1, len(plain - dates.keys()) + sum(map(len, dates.values())))
 
 

@@ -15,14 +15,13 @@ from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
 from biselect.large.gathering import KeptPool, Tables, gather
-from biselect.options import RowRules, Search
+from biselect.options import RowRules, Search, possible_names
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import Question
 from biselect.reviews.caveats import Caveat, Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
-from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.evidence import WeighedPool
@@ -62,7 +61,7 @@ class LargeReview:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         check_budget("k", self.k, self.tables.pool.rows, "samples")
         whole("m", self.m)
-        ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
+        ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
         found = Caveats()
         gathered, problem = self._with_room(gathered, library)

@@ -25,20 +25,16 @@ from biselect.pages._monitor_view import FORMAT
 from biselect.progress import Steps, steps_of
 from biselect.solvers import solve
 from biselect.tables import (
-    Roles,
-    as_described,
-    as_table,
+    Table,
     as_times,
     call_in_words,
-    features_in,
-    form_of,
+    feature_names,
     numeric,
     paths_of,
     provenance,
     require_columns,
     tables_of,
     windows_in_time,
-    with_roles,
 )
 from biselect.tables.readers import line_of_row, read_as
 from biselect.weights import Reference, Weigher
@@ -91,7 +87,7 @@ def monitor(
     refuse_others(weighing, "map", "cap")
     refuse_others(search, "solver", "seed")
     described, past_source = tables_of(table, older)
-    candidate_source, window, time = as_described(pool).source, watch.window, described.columns.time
+    candidate_source, window, time = Table.of(pool).source, watch.window, described.columns.time
     refuse_others(described.columns, *SUMMED)
     map = weighing.map or MAP
     calibrator = partial(Weigher, map, cap=weighing.cap, missing="median", seed=search.seed)
@@ -99,21 +95,23 @@ def monitor(
     sources = [source for source in (described.source, past_source, candidate_source) if source is not None]
     files = [path.name for path in paths_of(sources)]
     date_format, memory = described.csv.date_format, bytes_of(compute.memory)
-    form = with_roles(form_of(described.csv), Roles(time_column=time, date_format=date_format))
+    written = replace(described, columns=Columns(time=time))
     newer_name, pool_name = _called(described.source, NEWER), _called(candidate_source, "the pool")
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
         with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-            newest: Opened = opened(described.source, form, memory, spool)
+            newest: Opened = opened(written, memory, spool)
             latest, times = newest, None
             if isinstance(newest, pa.Table):
                 newest, times = _in_time(newest, newer_name, time, date_format)
             elif window is not None:
                 _refuse_windows(newest, newer_name, time)
-            columns = features_in(columns_only(newest), Roles.of(described.columns, described.csv))
+            columns = feature_names(columns_only(newest), described.columns)
             past = None
             if past_source is not None:
-                past = _with_columns(opened(past_source, form, memory, spool), columns, _called(past_source, OLDER))
-            candidates = None if candidate_source is None else as_table(candidate_source, form)
+                past = _with_columns(
+                    opened(written.like(past_source), memory, spool), columns, _called(past_source, OLDER)
+                )
+            candidates = None if candidate_source is None else written.like(candidate_source).read()
             if candidates is not None:
                 require_columns(candidates, columns, pool_name)
         rest, names = newest, None

@@ -24,9 +24,7 @@ from biselect.reviews.result import Review
 from biselect.tables import (
     NamedMatrix,
     Pool,
-    Roles,
     call_in_words,
-    form_of,
     library_of,
     open_pool,
     paths_of,
@@ -105,7 +103,6 @@ def review(
     refuse_level(kinds.false_share)
     refuse_kinds(form.kinds)
     columns = None if isinstance(m, str) else m
-    roles, csv = Roles.of(table.columns, table.csv, rules.per), form_of(table.csv)
     sources = [source for source in (table.source, reference) if source is not None]
     files = [path.name for path in paths_of(sources)]
     heading = title or " in ".join(["What stands out", *files[:1]])
@@ -126,10 +123,11 @@ def review(
     if needs_rows is not None and compute.on is not None:
         on = spell(Compute(on=compute.on))
         raise InputError(f"{on} reads tables in parts, but {needs_rows} needs all rows at hand; leave one of them out")
-    index = table.source.index if roles.id_column is None and row_labels(table.source) else None
+    index = table.source.index if table.columns.id is None and row_labels(table.source) else None
     if columns is not None and needs_rows is None:
         opening = large_tables(
-            *(table.source, reference, roles, csv, step),
+            *(table, reference, step),
+            per=rules.per,
             split=split,
             missing=weighing.missing,
             seed=search.seed,
@@ -144,7 +142,7 @@ def review(
                 question = large.question(heading, made_by, library_of(table.source), index)
                 return answered(question, search, step)
     with step(f"Reading {' and '.join(files) or 'the tables'}"):
-        rows = open_pool(table.source, reference, roles, split=split, form=csv)
+        rows = open_pool(table, reference, split=split, per=rules.per)
     before, now, same = varying(*rows.matrices)
     caveats = Caveats()
     with step(f"Calibrating on {len(before):,} reference rows"):

@@ -189,7 +189,7 @@ def find_kinds(
 
     Args:
         problem: rows × columns with budgets and rules.
-        sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
+        sides: of each cell, from `Weigher.directions`, to tell sides of a column apart; None not to.
         kinds: how many at most.
         solver: one of `biselect.solvers.solver_names()`.
         seed: fixes every draw.

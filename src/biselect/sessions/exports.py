@@ -25,7 +25,7 @@ from biselect.reviews import Review, monitor, review
 from biselect.sessions._tally import found_so_far
 from biselect.sessions.session import ReviewSession
 from biselect.sessions.store import FINE, NOT_FINE, UNSURE, VERDICTS, SessionFile, is_begun
-from biselect.tables import Table, as_described
+from biselect.tables import Table
 from biselect.tables.readers import read_table
 
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
@@ -49,7 +49,7 @@ def drift_from_reference(
     dates = parts_of_dates(session.tables.pool.dates)
     columns = Columns(features=[name for name in reference.column_names if name not in dates])
     csv = replace(table.csv, date_format=None)
-    return monitor(Table(as_described(export).source, columns, csv), reference, progress=progress)
+    return monitor(Table(Table.of(export).source, columns, csv), reference, progress=progress)
 
 
 def usual_rows(session: ReviewSession) -> Path:
@@ -106,7 +106,7 @@ def turn_to(
     again = reference is None and record["reference_until"] is not None
     options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(rounds)}
     return ReviewSession(
-        replace(table, source=as_described(export).source),
+        replace(table, source=Table.of(export).source),
         None if again else before if reference is None else reference,
         folder=session.file.folder,
         k=options["k"],
@@ -152,7 +152,7 @@ def go_on(
         progress: as for `biselect.review`.
     """
     signed: dict[str, Any] = {"who": who, "when": when, "progress": progress}
-    table = as_described(pool)
+    table = Table.of(pool)
     anew = bool(non_defaults(table.columns) or non_defaults(table.csv) or non_defaults(split))
     if table.source is None:
         if anew or non_defaults(rounds) or reference is not None or from_last:

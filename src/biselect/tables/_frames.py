@@ -171,6 +171,21 @@ def row_labels(table: Any) -> list[str] | None:
     return None if plain else [str(label) for label in labels]
 
 
+def with_index(table: Any, frame: Any) -> tuple[Any, str]:
+    """The table of a pandas frame whose index names the rows, with that index as a column, and the column's name."""
+    import pyarrow as pa
+
+    name = unused_name(str(getattr(frame.index, "name", None) or "index"), table)
+    return table.append_column(name, pa.array(row_labels(frame))), name
+
+
+def unused_name(name: str, table: Any) -> str:
+    """A name like this one that no column of the table has."""
+    while name in table.column_names:
+        name += "_"
+    return name
+
+
 def library_of(table: Any) -> str | None:
     """The frame library in which answers about this table are given: its own; None for the usual one."""
     frame = nw.from_native(table, pass_through=True)

@@ -1,10 +1,9 @@
 """Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +19,6 @@ from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
 Place = Callable[[int], str]  # where a row stands in its file
 NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
 SHOWN = 4  # offending values named in an error
-
-
-def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
-    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole.
-
-    >>> names_in(["a,b", "c,d"], known=["a", "b", "c,d"])
-    ['a', 'b', 'c,d']
-    """
-    columns = set(known)
-    entries = [given] if isinstance(given, str) else [str(entry) for entry in given or ()]
-    parts = [[entry] if entry in columns else entry.split(",") for entry in entries]
-    return [name.strip() for part in parts for name in part if name.strip()]
 
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:

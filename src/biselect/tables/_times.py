@@ -1,34 +1,13 @@
 """Time columns: how they are read, and where to cut them."""
 
-from datetime import datetime
-from fractions import Fraction
-from zoneinfo import ZoneInfo
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns.date_text import forms_of, from_form
 from biselect.errors import InputError
-from biselect.options import ANY, Csv, Split, spell
+from biselect.options import ANY, Csv, spell
 from biselect.tables._named_columns import Place, is_text
 from biselect.tables.readers import Hints, entries_of, understand
-
-
-def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:
-    """Windows of one length, oldest first; the last ends with the last row.
-
-    Args:
-        rows: of the table, in the order of time.
-        window: rows of each.
-        step: rows between the ends of neighbouring windows; the window itself where None.
-    """
-    step = window if step is None else step
-    if window < 1 or step < 1:
-        raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
-    ends = range(rows, window - 1, -step)
-    if len(ends) < 2:
-        raise InputError(f"{rows} rows hold no older window of {window} rows beside the newest; use a shorter window")
-    return [slice(end - window, end) for end in reversed(ends)]
 
 
 def as_times(
@@ -63,30 +42,6 @@ def read_times(
             f"time column {name!r} has {missing} missing values, the first in {first}; every row needs one"
         )
     return column, date_format
-
-
-def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | None = None) -> int:
-    """How many of the sorted rows lie at or before a time (ISO, or as the column), or make up a share such as `60%`."""
-    text = until.strip()
-    if text.endswith("%"):
-        try:
-            share = Fraction(text[:-1]) / 100
-        except ValueError:
-            share = Fraction(0)
-        if not 0 < share < 1:
-            raise InputError(f"{spell(Split(until=until))}: a share must lie between 0% and 100%")
-        return int(share * len(sorted_times))
-    kind = sorted_times.type
-    try:
-        if pa.types.is_timestamp(kind):
-            early = pc.less_equal(sorted_times, pa.scalar(_limit(text, kind.tz, date_format), kind))
-        else:
-            early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
-    except (ValueError, pa.ArrowException) as error:
-        raise InputError(
-            f"{spell(Split(until=until))}: not a value of the time column ({kind}), nor a share like 60% ({error})"
-        ) from error
-    return int(pc.sum(early).as_py())
 
 
 def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.ChunkedArray, str | None]:
@@ -141,22 +96,3 @@ def _formatted(column: pa.ChunkedArray, name: str, date_format: str, place_of: P
             f"{spell(Csv(date_format=date_format))}{more}"
         )
     return times
-
-
-def _limit(text: str, zone: str | None, date_format: str | None) -> datetime:
-    """The limit in the column's own terms: without an offset it is taken in the column's zone."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        if date_format is None or date_format == "ISO":
-            raise
-        try:
-            moment = datetime.strptime(text, date_format)
-        except ValueError:  # a day without its time
-            moment = datetime.strptime(text, date_format.split(" ")[0])
-    if zone is None and moment.tzinfo is not None:
-        raise ValueError("the column has no time zone, so give a time without an offset")
-    if zone is not None and moment.tzinfo is None:
-        offset = datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone[0] in "+-" else ZoneInfo(zone)
-        moment = moment.replace(tzinfo=offset)
-    return moment

@@ -13,13 +13,10 @@ from biselect.columns.date import DATE_PARTS
 from biselect.columns.date_text import in_words
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Split, non_defaults, spell, words_of
-from biselect.tables._inputs import form_of, paths_of, with_roles
-from biselect.tables._split import Roles
-from biselect.tables._table import as_table
+from biselect.tables._table import Table, paths_of
 from biselect.tables.readers import Reading, reading_of
 from biselect.tables.readers.sources import Source
-from biselect.tables.roles import Column, roles_in
-from biselect.tables.roles import Columns as ColumnRoles
+from biselect.tables.roles import ColumnGuess, GuessedRoles, guess_roles
 
 FORMAT = "biselect-inspection-1"  # of the plain data, which `biselect.pages.render_inspection` takes
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
@@ -42,11 +39,11 @@ class Inspection:
 
     source: str | None
     rows: int
-    found: ColumnRoles
+    found: GuessedRoles
     reading: Reading | None = None
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[ColumnGuess, ...]:
         """All columns, in the order of the table."""
         return self.found.columns
 
@@ -156,7 +153,7 @@ class Inspection:
             m=m,
         )
 
-    def _named(self, name: str) -> Column:
+    def _named(self, name: str) -> ColumnGuess:
         return next(column for column in self.columns if column.name == name)
 
     def command(self) -> str:
@@ -250,7 +247,7 @@ def inspect(table: Any, *, csv: Csv = Csv()) -> Inspection:
     """How a file is written, what each column is, and the command that makes a report of it.
 
     Args:
-        table: a path, or a frame of any library.
+        table: a path, a frame of any library, or a `Table`.
         csv: what is known already of a CSV.
 
     >>> import pyarrow as pa
@@ -258,12 +255,13 @@ def inspect(table: Any, *, csv: Csv = Csv()) -> Inspection:
     >>> [(column.name, column.role) for column in found.columns]
     [('id', 'id'), ('amount', 'number')]
     """
-    read = as_table(table, with_roles(form_of(csv), Roles(date_format=csv.date_format)))
+    described = table if isinstance(table, Table) else Table(table, csv=csv)
+    rows = described.read()
     return Inspection(
-        source=next(map(str, paths_of([table])), None),
-        rows=read.num_rows,
-        found=roles_in(read),
-        reading=reading_of(read),
+        source=next(map(str, paths_of([described.source])), None),
+        rows=rows.num_rows,
+        found=guess_roles(rows),
+        reading=reading_of(rows),
     )
 
 
@@ -271,14 +269,14 @@ ROLES = ("number", "category", "id", "time", "label", "show", "leave out")  # th
 DATE_ROLES = ("time", "show", "leave out")  # and a column of dates, whose parts may take part beside it
 
 
-def parts_of(column: Column) -> tuple[str, ...]:
+def parts_of(column: ColumnGuess) -> tuple[str, ...]:
     """Which parts of a column of dates can take part; none of others."""
     if not column.type.startswith(("timestamp", "date")):
         return ()
     return DATE_PARTS if any(":" in one for one in column.examples) else ("weekday", "gap")
 
 
-def role_of(column: Column, options: ReviewOptions) -> str:
+def role_of(column: ColumnGuess, options: ReviewOptions) -> str:
     """Which of ROLES a column has by the options that an inspection gives."""
     columns, name = options.columns, column.name
     if name in (columns.id, columns.time):

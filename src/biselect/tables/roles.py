@@ -1,16 +1,19 @@
 """What the columns of a table are: ids, times, labels, codes, categories, free text, constants, quantities."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
 from biselect.errors import InputError
-from biselect.tables._named_columns import is_date, is_number, is_text, unparsable_entries
+from biselect.options import ANY, Columns, Csv, RowRules, names_in, spell
+from biselect.tables._named_columns import is_date, is_number, is_text, require_columns, unparsable_entries
 from biselect.tables.readers import MOSTLY, reading_of
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
@@ -44,7 +47,139 @@ def hints_at(name: str) -> set[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Roles:
+    """Which columns play which part; all others are features.
+
+    Attributes:
+        id_column: names the rows.
+        label_column: known positives, never shown to calibration or solver.
+        label_value: the value of it that is positive; None for what is clear by itself, such as 1 or yes.
+        time_column: orders the rows.
+        date_format: how dates are written, where they are text; None to find it out.
+        duplicates: what to do with rows of one id: keep the `first`, the `last`, or `error`.
+        features: columns to use, or None for all that are left.
+        exclude: columns to leave out.
+        show: columns of the pool to show beside the rows, never features.
+        per: column of the pool whose values limit the choice, never a feature.
+        categories: columns of numbers that name things.
+        numbers: columns of numbers that do not, although they look like it.
+        dates: date columns to use, with the parts of them, as `biselect.columns.date.parts_of_dates` takes them.
+    """
+
+    id_column: str | None = None
+    label_column: str | None = None
+    label_value: str | None = None
+    time_column: str | None = None
+    duplicates: str = "error"
+    date_format: str | None = None
+    features: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    show: Sequence[str] = ()
+    per: str | None = None
+    categories: Sequence[str] = ()
+    numbers: Sequence[str] = ()
+    dates: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, columns: Columns, csv: Csv = Csv(), *, known: Collection[str] = (), per: str | None = None) -> Self:
+        """The roles that options give; a column of scores is shown.
+
+        Args:
+            columns: as the caller describes them; lists may hold names separated by commas.
+            csv: says how dates are written.
+            known: names of the columns of the tables, which tell commas in a name from those between names.
+            per: column of the pool whose values limit the choice.
+
+        Raises:
+            InputError: a type that there is not.
+        """
+        types: dict[str, list[str]] = {"category": [], "number": [], "date": []}
+        for name, kind in columns.types.items():
+            word, colon, parts = kind.partition(":")
+            if word not in types or (colon and word != "date"):
+                option = spell(Columns(types={name: kind}))
+                raise InputError(f"{option}: a column holds number, category, date, or parts of it such as date:hour")
+            types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
+        shown = [columns.show] if isinstance(columns.show, str) else columns.show
+        label, value = columns.label, None
+        if label is not None and label not in known and "=" in label:  # such as fraud=yes
+            label, _, value = label.rpartition("=")
+        return cls(
+            id_column=columns.id,
+            label_column=label,
+            label_value=value,
+            time_column=columns.time,
+            duplicates=columns.duplicates,
+            date_format=csv.date_format,
+            features=names_in(columns.features, known) or None,
+            exclude=names_in(columns.exclude, known),
+            show=names_in([*shown, *([columns.score] if columns.score else [])], known),
+            per=per,
+            categories=names_in(types["category"], known),
+            numbers=names_in(types["number"], known),
+            dates=types["date"],
+        )
+
+    @property
+    def special(self) -> set[str | None]:
+        """Columns that are no features, whatever they hold."""
+        return {self.id_column, self.label_column, self.time_column, self.per, *self.show}
+
+    def feature_columns(self, reference: pa.Table) -> list[str]:
+        """The feature columns, in the order of the reference (or as asked for)."""
+        dates = parts_of_dates(self.dates)
+        special = self.special - dates.keys()
+        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], "the reference")
+        left_out = set(self.exclude)
+        if self.features is not None:
+            if self.label_column in self.features:
+                raise InputError(f"the label column {self.label_column!r} must not be a feature")
+            if shown := [name for name in self.features if name == self.per or name in self.show]:
+                raise InputError(
+                    f"column {shown[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
+                    f"feature; take it from {spell(Columns(features=ANY))}"
+                )
+            chosen = [name for name in self.features if name not in self.exclude]
+            chosen += [name for name in dates if name not in chosen]
+        else:
+            chosen = [name for name in reference.column_names if name not in special and name not in left_out]
+        if not chosen:
+            raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
+        if len(set(chosen)) != len(chosen):
+            raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
+        return chosen
+
+    def unused_dates(self, reference: pa.Table) -> list[str]:
+        """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
+        if self.features is not None:
+            return []
+        placed = {*self.special, *self.exclude, *parts_of_dates(self.dates)}
+        return [
+            name
+            for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
+            if is_date(kind) and name not in placed
+        ]
+
+    def code_columns(self, reference: pa.Table, zero_led: Collection[str]) -> list[str]:
+        """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
+        placed = {*self.special, *self.exclude, *self.categories, *self.numbers, *parts_of_dates(self.dates)}
+        return [
+            name
+            for name, column in zip(reference.column_names, reference.columns, strict=True)
+            if name not in placed
+            and (self.features is None or name in self.features)
+            and (name in zero_led or looks_like_code(name, column))
+        ]
+
+    def text_columns(self) -> Columns:
+        """What a reader must know of the columns to give them as it did before."""
+        types = {**dict.fromkeys(self.numbers, "number"), **dict.fromkeys(self.categories, "category")}
+        shown = [self.per, *self.show] if self.per else self.show
+        return Columns(id=self.id_column, label=self.label_column, time=self.time_column, show=shown, types=types)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnGuess:
     """A column, and what it is taken for.
 
     Attributes:
@@ -72,7 +207,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class GuessedRoles:
     """The columns of a table with their roles.
 
     Attributes:
@@ -87,7 +222,7 @@ class Columns:
         strange: entries that are no numbers in columns that hold mostly numbers.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnGuess, ...]
     id_column: str | None = None
     time_column: str | None = None
     label_column: str | None = None
@@ -112,10 +247,10 @@ def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
     return len(str(codes.min())) == len(str(codes.max())) >= 3
 
 
-def roles_in(table: pa.Table) -> Columns:
+def guess_roles(table: pa.Table) -> GuessedRoles:
     """The roles of all columns; what the rows hold decides, and names where that leaves a choice."""
     reading = reading_of(table)
-    found: dict[str, Column] = {}
+    found: dict[str, ColumnGuess] = {}
     strange: dict[str, list[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         role, remark, odd = _role(name, column, table.num_rows)
@@ -125,7 +260,7 @@ def roles_in(table: pa.Table) -> Columns:
         if reading is not None and name in reading.codes and role in ("category", "free text"):
             role, remark = "code", "digits that begin with 0: kept as text"
         doubt = "" if reading is None else reading.doubts.get(name, "")
-        found[name] = Column(
+        found[name] = ColumnGuess(
             name=name,
             role=role,
             type=str(column.type),
@@ -144,7 +279,7 @@ def roles_in(table: pa.Table) -> Columns:
     for name, role in ((time, "time"), (named, "id"), (label, "label")):
         if name is not None:
             found[name] = _with_role(found[name], role)
-    return Columns(
+    return GuessedRoles(
         columns=tuple(found.values()),
         id_column=named,
         time_column=time,
@@ -157,7 +292,7 @@ def roles_in(table: pa.Table) -> Columns:
     )
 
 
-def _with_role(column: Column, role: str) -> Column:
+def _with_role(column: ColumnGuess, role: str) -> ColumnGuess:
     return replace(column, role=role, remark=column.remark if role == "time" else "")
 
 
@@ -197,7 +332,7 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
     return ("free text" if alone > MOSTLY * rows else "category"), "", []
 
 
-def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
+def _best_time(table: pa.Table, found: Mapping[str, ColumnGuess]) -> str | None:
     """A column of dates without gaps, called so and with many different ones; or numbers called so that never fall."""
     dates = [one for one in found.values() if one.role == "date" and not one.missing]
     dates = [one for one in dates if not pa.types.is_time(table[one.name].type) and one.distinct > 1]
@@ -211,10 +346,10 @@ def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
     return None
 
 
-def _best_id(table: pa.Table, found: Mapping[str, Column], time: str | None) -> str | None:
+def _best_id(table: pa.Table, found: Mapping[str, ColumnGuess], time: str | None) -> str | None:
     rows = table.num_rows
 
-    def fit(column: Column) -> int:
+    def fit(column: ColumnGuess) -> int:
         kind = table[column.name].type
         if column.missing or column.name == time or not (is_text(kind) or pa.types.is_integer(kind)):
             return 0
@@ -233,7 +368,7 @@ def _best_id(table: pa.Table, found: Mapping[str, Column], time: str | None) -> 
 
 
 def _best_label(
-    table: pa.Table, found: Mapping[str, Column], taken: set[str | None]
+    table: pa.Table, found: Mapping[str, ColumnGuess], taken: set[str | None]
 ) -> tuple[str | None, str | None, bool]:
     """The column with two values that is called like a label, or that holds words for the unusual."""
     best: tuple[int, str | None, str | None, bool] = (1, None, None, True)
@@ -269,3 +404,8 @@ def _equal_rows(table: pa.Table) -> int | None:
 def _short(value: object) -> str:
     text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
     return text if len(text) <= 30 else text[:29] + "…"
+
+
+def feature_names(table: pa.Table, columns: Columns) -> list[str]:
+    """The feature columns of a table whose columns are described so."""
+    return Roles.of(columns, known=table.column_names).feature_columns(table)

@@ -8,8 +8,7 @@ from typing import Any
 from biselect.core import SelectionProblem
 from biselect.core.rules import Group, Rules, groups_by
 from biselect.errors import InfeasibleError, InputError
-from biselect.options import ANY, RowRules, spell
-from biselect.tables._named_columns import names_in
+from biselect.options import ANY, RowRules, names_in, spell
 
 MOST_NAMES = 12  # of a rule that are written out
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import write_folder
 from biselect.errors import InputError
-from biselect_quantum.circuits.best_known import Threshold
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit, circuit_contents, load_circuit
-from biselect_quantum.devices.execution.manifest import StoredRun, freeze, is_fixed, load_run, plan
+from biselect_quantum.circuits.thresholds import Threshold
+from biselect_quantum.devices.circuit_files import StoredCircuit, circuit_contents, load_circuit
 from biselect_quantum.devices.execution.outcomes import conclude, device_seconds
 from biselect_quantum.devices.execution.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
+from biselect_quantum.devices.execution.run import StoredRun, freeze, is_fixed, load_run, plan
 from biselect_quantum.devices.execution.runner import execute, progress
 from biselect_quantum.devices.execution.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
 from biselect_quantum.devices.execution.store import BusyError

@@ -13,7 +13,7 @@ from biselect.core.checks import positions
 from biselect.core.rules import Rules
 from biselect.core.sector import BlockRanks
 from biselect.errors import InputError
-from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.limits import check_memory
 
 __all__ = ["start_choice"]
 

@@ -22,8 +22,8 @@ from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.mixers import Classes, block_classes, mixer_classes
-from biselect_quantum.devices.colouring import colour_registers
 from biselect_quantum.devices.device_errors import Calibration, Edge, calibration
+from biselect_quantum.devices.mixer_order import colour_registers
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -298,7 +298,11 @@ def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.
 
     Qubits of paths come in the order of the path. A walk whose start got stuck is tried again.
     """
-    from biselect_quantum.devices.patch_kernel import anneal_paths, anneal_registers, grow_path  # compiles on first use
+    from biselect_quantum.devices._patch_kernels import (  # compiles on first use
+        anneal_paths,
+        anneal_registers,
+        grow_path,
+    )
 
     arrays = device.arrays()
     graph = arrays.neighbours

@@ -7,8 +7,6 @@ from ._columnar import with_folders as with_folders
 from ._databases import duckdb_stream as duckdb_stream
 from ._databases import is_sqlite as is_sqlite
 from ._databases import sqlite_blocks as sqlite_blocks
-from ._delimited import PLAIN as PLAIN
-from ._delimited import CsvForm as CsvForm
 from ._delimited import Reading as Reading
 from ._delimited import line_of_row as line_of_row
 from ._delimited import read_as as read_as

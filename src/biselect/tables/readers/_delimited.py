@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from biselect.columns.date_text import in_words
 from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, pattern_of
 from biselect.errors import InputError
-from biselect.options import ANY, Csv, spell
+from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
 from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
 from biselect.tables.readers._text_columns import (
     ALWAYS_MISSING,
@@ -45,35 +45,34 @@ log = logging.getLogger("biselect.reading")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CsvForm:
-    """How a CSV is written, as far as that is known; the rest is found out. Other files say it themselves.
+class CsvForm(Csv, heading="Reading the tables"):
+    """How a CSV is written, and what is said of its columns before it is read.
 
     Attributes:
-        encoding: of the text, as Python names it.
-        delimiter: between values.
-        decimal: the mark before decimals, a comma or a point.
-        thousands: the mark between thousands: a point, a comma, an apostrophe, a space; empty for none.
-        na_values: what stands for a missing entry: of a number or date beside NA, NaN and their like, of any but those
-            of `text_columns` beside an empty one. NA alone is a country. Without any, usual marks of missing values
-            are taken for such in columns of numbers and dates.
-        date_format: of dates, as `strptime` takes it.
-        text_columns: columns of text kept as it is written.
+        text_columns: kept as they are written.
         categories: columns of text although they look like numbers (007 stays 007).
         numbers: columns of numbers although they look like codes (007 is 7).
     """
 
-    encoding: str | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    na_values: Sequence[str] = ()
-    date_format: str | None = None
-    text_columns: Sequence[str] = ()
-    categories: Sequence[str] = ()
-    numbers: Sequence[str] = ()
+    text_columns: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
 
-
-PLAIN = CsvForm()
+    @classmethod
+    def of(cls, csv: Csv, columns: Columns) -> Self:
+        """Names and columns to show stay as they are written, and so do times whose form is given."""
+        as_text = {columns.id, columns.score, *possible_names(columns.show)} - {columns.label}
+        if csv.date_format is not None:
+            as_text.add(columns.time)
+        typed = {
+            word: [name for name, type in columns.types.items() if type == word] for word in ("category", "number")
+        }
+        return cls(
+            **{**vars(csv), "na_values": names_in(csv.na_values, ())},
+            text_columns=frozenset(name for name in as_text if name is not None),
+            categories=frozenset(possible_names(typed["category"])),
+            numbers=frozenset(possible_names(typed["number"])),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from biselect.columns.number_text import Written, to_numbers
 from biselect.errors import InputError
+from biselect.options import Columns, Csv
 from biselect.tables.readers._delimited import (
     BYTES,
     NOTHING,
@@ -80,14 +81,16 @@ class Seen:
     rows: int
 
 
-def stream_delimited(path: Path, form: CsvForm, memory: int) -> tuple[pa.Schema, Iterator[pa.Table]]:
+def stream_delimited(path: Path, csv: Csv, columns: Columns, memory: int) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The schema and the rows of a CSV, block by block.
 
     Args:
         path: the file.
-        form: what is known of how it is written.
+        csv: how it is written, as far as that is known.
+        columns: what its columns are.
         memory: bytes that a column of dates may take, whose form only all rows together show.
     """
+    form = CsvForm.of(csv, columns)
     refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
     looks = sample_format(sniffed, form)

@@ -18,7 +18,6 @@ from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for
-from biselect_quantum.devices.decode import decode_bits, parse_physical_order
 from biselect_quantum.devices.masks import hardware_mask, masked
 from biselect_quantum.devices.paths import (
     COMPLETE_CZ,
@@ -33,6 +32,7 @@ from biselect_quantum.devices.paths import (
 )
 from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
 from biselect_quantum.devices.targets import IQM_54
+from biselect_quantum.shots import decode_bits, parse_physical_order
 from biselect_quantum.simulate.program import XY
 from biselect_studies.data.synthetic import gaussian_qubo
 from biselect_studies.experiments import by_seed

@@ -11,12 +11,12 @@ from biselect.tables.demo import demo_pool
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 from biselect_quantum.circuits import Program
-from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.starts import Choice
+from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
-from biselect_quantum.devices.bundle import Bundle
 from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.device_circuit import Bundle
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect_quantum.devices.placement import Placement
 from biselect_studies.data.synthetic import planted_problem

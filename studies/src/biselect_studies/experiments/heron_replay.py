@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.circuits.angle_selection import FIXED_ANGLE
 from biselect_quantum.circuits.ansatz import Ansatz
-from biselect_quantum.circuits.best_known import Threshold
+from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
-from biselect_quantum.devices.bundle import Bundle
-from biselect_quantum.devices.decode import decode_bits
+from biselect_quantum.devices.device_circuit import Bundle
 from biselect_quantum.devices.noise import cut_noise
-from biselect_quantum.devices.noise.trajectories import noisy_table
+from biselect_quantum.devices.noise.sampling import noisy_table
+from biselect_quantum.shots import decode_bits
 from biselect_studies.experiments.heron_case import PATHS, Case, Prepared, case
 from biselect_studies.experiments.threshold_panel import EVIDENCE_SHOTS
 from biselect_studies.quantum.registers import register_mass

@@ -7,8 +7,8 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect_quantum.circuits.ansatz import Ansatz
-from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.schedule import SCHEDULES
+from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_studies.data.synthetic import panel_problem
 from biselect_studies.experiments import by_seed

@@ -17,12 +17,11 @@ from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect_quantum._version import __version__
-from biselect_quantum.circuits.training.initial_angles import in_units, inert
-from biselect_quantum.circuits.training.known_angles import as_starts
+from biselect_quantum.circuits.training._search import Search
+from biselect_quantum.circuits.training.first_angles import as_starts, in_units, inert
 from biselect_quantum.circuits.training.objectives import FLOOR, Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Training
-from biselect_quantum.circuits.training.search import Search
-from biselect_quantum.circuits.training.search_strategies import STRATEGIES
+from biselect_quantum.circuits.training.strategies import STRATEGIES
 from biselect_quantum.options import TrainingOptions
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack

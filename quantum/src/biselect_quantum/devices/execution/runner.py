@@ -8,14 +8,13 @@ from typing import Any
 from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect_quantum.devices.bundle import Bundle, installed
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
+from biselect_quantum.devices.device_circuit import Bundle, installed
 from biselect_quantum.devices.execution import remote
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit, check_circuit
-from biselect_quantum.devices.execution.manifest import PARTS, StoredRun
-from biselect_quantum.devices.execution.measurements import circuit_for
+from biselect_quantum.devices.execution.run import PARTS, StoredRun, circuit_for
 from biselect_quantum.devices.execution.samplers import Readout, Sampler, sampler_for
 from biselect_quantum.devices.execution.store import RunStore
+from biselect_quantum.shots import Shots
 
 Say = Callable[[str], None]
 
