@@ -57,7 +57,11 @@ def test_a_summary_says_what_the_rows_say(tiny, tables):
     for name in ("rows", "first", "last", "missing", "left_out"):
         assert getattr(found, name) == getattr(exact, name), name
     assert list(found.missing) == COLUMNS and "note" in found.left_out
-    assert found.types == exact.types and found.quantities == exact.quantities and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
+    assert (
+        found.types == exact.types
+        and found.quantities == exact.quantities
+        and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
+    )
     for name in found.types.keys() - {*found.quantities}:
         assert found.counts[name] == exact.counts[name], name
     for name in found.quantities:
