@@ -14,10 +14,9 @@ from biselect.columns.column_type import ColumnReference
 from biselect.columns.counts import Counts, Ruler, lots, merged_counts
 from biselect.columns.number import NUMBER
 from biselect.columns.text import TEXT
-from biselect.large._survey import Surveyed, sample_matrix
-from biselect.large.blocks import FeatureColumns, merged_blocks
+from biselect.large._survey import FeatureColumns, Surveyed, sample_matrix
 from biselect.large.dataset import Part
-from biselect.large.passes import Arrays
+from biselect.large.passes import Arrays, merged_blocks
 from biselect.tables import rows_of
 from biselect.weights import Reference
 from biselect.weights.whole_row import SAMPLE

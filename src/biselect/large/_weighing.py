@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.large._collecting import moved_back
-from biselect.large.blocks import FeatureColumns
+from biselect.large._survey import FeatureColumns
 from biselect.tables import NamedMatrix, Roles
 from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift
 
 FORMAT = "biselect-calibration-4"
-FILE = "calibration.npz"
 SETTINGS = ("map", "cap", "missing", "seed")  # of a calibrator
 
 
