@@ -18,7 +18,7 @@ from biselect.columns.change import OTHERS, RAREST, Change, share_change
 from biselect.columns.column_type import MISSING, CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distribution import Distribution
 from biselect.columns.recognition import MOSTLY, hints_at, is_text
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.untrusted import shortened
 from biselect.errors import InputError
 
@@ -89,9 +89,9 @@ def labelled(cells: Cells) -> tuple[NDArray[np.float64], Sequence[str]]:
     """Positions among labels, NaN for a gap, and the labels; quantities are labelled as they are written."""
     if cells.labels is not None:
         return cells.values, cells.labels
-    known, places = np.unique(cells.values, return_inverse=True)
-    known = known[~np.isnan(known)]
-    return np.where(places < known.size, places, np.nan), [f"{value:.15g}" for value in known]
+    values, places = np.unique(cells.values, return_inverse=True)
+    values = values[~np.isnan(values)]
+    return np.where(places < values.size, places, np.nan), [f"{value:.15g}" for value in values]
 
 
 class Category(ColumnType):
@@ -161,7 +161,9 @@ class Category(ColumnType):
 
     def unpack(self, plain: Any, arrays: Mapping[str, NDArray[Any]]) -> Counter[str]:
         """The counts again."""
-        return Counter({str(label): whole(f"the count of {shortened(label)}", size, least=0) for label, size in plain})
+        return Counter(
+            {str(label): check_integer(f"the count of {shortened(label)}", size, least=0) for label, size in plain}
+        )
 
     def secret(self, counts: Counter[str]) -> str:
         """Many texts are names or prose."""

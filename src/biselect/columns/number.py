@@ -33,7 +33,7 @@ from biselect.columns.recognition import (
     is_number,
     is_text,
 )
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import Csv, spell
 
@@ -69,8 +69,8 @@ class Number(ColumnType):
             return None
         ways = list(patterns.values())
         style, is_guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
-        given = {"decimal": hints.decimal, "thousands": hints.thousands}
-        style = replace(style, **{name: mark for name, mark in given.items() if mark is not None})
+        marks_given = {"decimal": hints.decimal, "thousands": hints.thousands}
+        style = replace(style, **{name: mark for name, mark in marks_given.items() if mark is not None})
         units = {way.unit for way in ways if way.unit}
         if len(units) > 1 or not all(way.fits(style) for way in ways):
             return None
@@ -97,8 +97,8 @@ class Number(ColumnType):
         if is_text(column.type):
             if not (strange := unparsable_entries(column, MOSTLY)):
                 return None
-            shown = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
-            return Claim(role="unclear", remark=f"mostly numbers, but also {shown}", strange=strange)
+            examples = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
+            return Claim(role="unclear", remark=f"mostly numbers, but also {examples}", strange=strange)
         return Claim(role=self.name) if is_number(column.type) and not looks_like_code(name, column) else None
 
     def count(self, cells: Cells) -> Distribution | None:
@@ -108,11 +108,11 @@ class Number(ColumnType):
 
     def merge(self, parts: Sequence[Distribution | None], knots: int | None = None) -> Distribution | None:
         """The distribution of the values of all; thinned to half of the knots that it may keep where it has more."""
-        known = [part for part in parts if part is not None]
-        if not known:
+        distributions = [part for part in parts if part is not None]
+        if not distributions:
             return None
-        merged = Distribution.merged(known)
-        return merged if knots is None or merged.values.size <= knots else merged.thinned(knots // 2)
+        total = Distribution.merged(distributions)
+        return total if knots is None or total.values.size <= knots else total.thinned(knots // 2)
 
     def pack(self, counts: Distribution | None) -> tuple[Any, Mapping[str, NDArray[Any]]]:
         """Knots, ranks and moments."""
@@ -131,7 +131,7 @@ class Number(ColumnType):
         if not rises or not np.isfinite(values).all():
             raise ValueError("it holds no distribution")
         mean, deviation, error = plain
-        rank_error = whole("rank_error", error, least=0)
+        rank_error = check_integer("rank_error", error, least=0)
         return Distribution(
             values=values, counts=counts, mean=float(mean), deviation=float(deviation), rank_error=rank_error
         )

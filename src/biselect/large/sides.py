@@ -118,7 +118,7 @@ def sides_in_parts(
         normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, known={*opened.schema.names, *normal.schema.names}, per=per)
+        roles = Roles.of(columns, pool.csv, names={*opened.schema.names, *normal.schema.names}, per=per)
         width = _width(normal.schema, roles)
         if opened.rows * width <= most[0] and normal.rows * width <= most[1]:
             yield None

@@ -17,7 +17,7 @@ from biselect.columns import COLUMN_TYPES, type_of
 from biselect.columns.category import FLAG
 from biselect.columns.change import Change, gap_changes
 from biselect.columns.column_type import Cells, ColumnReference, ColumnType
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
@@ -265,13 +265,13 @@ class Reference:
         """The reference that `state` told of; what cannot be one raises an error, of whatever kind."""
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {shortened(header['format'])}")
-        reference = cls(knots=None if header["knots"] is None else whole("knots", header["knots"]))
-        reference.rows, reference.named = whole("rows", header["rows"], least=0), bool(header["named"])
+        reference = cls(knots=None if header["knots"] is None else check_integer("knots", header["knots"]))
+        reference.rows, reference.named = check_integer("rows", header["rows"], least=0), bool(header["named"])
         reference.first, reference.last = _widest([(header["first"], header["last"])])
         reference.left_out = {name: str(why) for name, why in header["left_out"].items()}
         gaps = header["missing"].items()
         reference.missing = Counter(
-            {name: whole(f"the gaps of {shortened(name)}", size, least=0) for name, size in gaps}
+            {name: check_integer(f"the gaps of {shortened(name)}", size, least=0) for name, size in gaps}
         )
         for place, (name, (type_name, plain)) in enumerate(header["columns"].items()):
             own = {key.rpartition(" ")[0]: array for key, array in arrays.items() if key.endswith(f" {place}")}
