@@ -154,7 +154,7 @@ class Roles:
         unused = self.unused_dates(reference)
         features = [name for name in self.feature_columns(reference) if name not in unused]
         if not features:
-            parts = spell(Columns(types={unused[0]: "date:hour,weekday,gap"}))
+            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
             raise InputError(f"only dates are left; use parts of one with {parts}")
         names = set(pool.column_names)
         for name in (*self.exclude, self.time_column):
