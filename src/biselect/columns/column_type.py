@@ -154,6 +154,18 @@ class ColumnType:
         """
         return None
 
+    def obstacle(self, column: Any, name: str) -> str | None:
+        """Say why a column of this type cannot be a feature.
+
+        Args:
+            column: an Arrow column.
+            name: of the column.
+
+        Returns:
+            The reason, as it follows the column's name, with the ways out; None if it can.
+        """
+        return None
+
     def derive(self, column: Any, name: str, parts: Sequence[str]) -> Mapping[str, Cells]:
         """Make other columns of a column that is not weighed itself, such as the weekday of a date.
 
