@@ -209,7 +209,7 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
 
 def test_options_that_an_estimator_has_no_use_for_are_refused():
     for options, name in (
-        ({"weighing": Weighing(drift="keep")}, "Weighing"),
+        ({"weighing": Weighing(row_scores=[1.0])}, "Weighing"),
         ({"columns": Columns(exclude=["a"])}, "Columns"),
         ({"rules": RowRules(per="a")}, "RowRules"),
         ({"search": Search(seed=3)}, "Search"),

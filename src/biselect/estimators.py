@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -19,10 +19,10 @@ from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
 from biselect.reviews.caveats import beyond_caveats, unused_dates
+from biselect.reviews.weighed_tables import problem_of
 from biselect.solvers import solve, solver_options
-from biselect.tables import Roles, as_matrix, is_quantity, library_of, row_labels
-from biselect.tables.row_rules import apply_rules
-from biselect.weights import Weigher
+from biselect.tables import NamedMatrix, Roles, as_matrix, is_quantity, library_of, row_labels
+from biselect.weights.alignment import Shift, moved_numbers
 from biselect.weights.paper import Form
 from biselect.weights.reference import FEWEST_ROWS
 
@@ -37,6 +37,7 @@ class _Checked(BaseEstimator):
     weighing: Weighing | None
     unused_dates_: list[str]
     random_state: int | np.random.RandomState | None
+    _weighing_parts: ClassVar = ("preset", "map", "cap", "missing")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,6 +47,12 @@ class _Checked(BaseEstimator):
     @property
     def _weighing(self) -> Weighing:
         return self.weighing or Weighing()
+
+    @property
+    def _form(self) -> Form:
+        """What `weighing` says, with the defaults of `biselect.review`."""
+        refuse_others(self._weighing, *self._weighing_parts)
+        return Form.of(self._weighing)
 
     def _roles(self, known: Sequence[str]) -> Roles:
         columns = self.columns or Columns()
@@ -85,10 +92,7 @@ class _Checked(BaseEstimator):
         """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
         state = self.random_state
         seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
-        weighing = self._weighing
-        refuse_others(weighing, "preset", "map", "cap", "missing")
-        form = Form.of(weighing)
-        self.calibrator_ = Weigher(form.map, cap=weighing.cap, missing=weighing.missing, seed=int(seed)).fit(X)
+        self.calibrator_ = self._form.weigher(int(seed)).fit(X)
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
@@ -143,6 +147,13 @@ class CellWeigher(TransformerMixin, _Checked):
         return self._weighed()[0] if self._roles(()).dates or self.unused_dates_ else names
 
 
+def _put_back(rows: Any, shift: Shift | None) -> Any:
+    """Rows with moved columns put back: a matrix with labels, or an array."""
+    if shift is None:
+        return rows
+    return replace(rows, values=shift.applied(rows.values)) if isinstance(rows, NamedMatrix) else shift.applied(rows)
+
+
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     """k samples and m features, chosen together against a reference.
 
@@ -155,7 +166,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         k: how many samples.
         m: how many features.
         columns: what columns of a frame hold (`Columns.types`); None for what their types say.
-        weighing: preset, map, cap and what to do with missing values; None for what `biselect.review` does.
+        weighing: preset, map, cap, what to do with missing values and with drift of a pool; None for what
+            `biselect.review` does.
         rules: rows of the pool that must or must not be chosen: positions, or names in the index of a pandas pool;
             columns that must be, by position or name; and how many chosen rows may share a label of `groups`, an
             argument of `fit` and `select`.
@@ -167,6 +179,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         selection_: the choice made by `fit`.
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
+        shift_: how columns of the pool of `fit` that moved against the reference are put back, in every later row; None
+            where none did. A pool of `select` is put back by its own medians.
         near_weight_: how much the nearest reference row counts in a row's own score, see `Weigher.near_weight`.
         calibrator_: the fitted `biselect.weights.Weigher`.
 
@@ -176,6 +190,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     >>> selection.samples.tolist(), selection.features.tolist()
     ([0, 2], [3])
     """
+
+    _weighing_parts = (*_Checked._weighing_parts, "drift")
 
     def __init__(
         self,
@@ -206,18 +222,21 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         X = self._checked(X, reset=True)
         self._calibrate(X)
         candidates = X if pool is None else self._checked(pool)
-        self.selection_ = self._choose(candidates, named, groups)
+        self._reference = as_matrix(X)
+        self.shift_ = None if pool is None else self._shift_of(candidates)
+        self.selection_ = self._choose(candidates, self.shift_, named, groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
         if self._marginals == ISOLATION:
-            self.near_weight_ = self.calibrator_.near_weight(candidates, self.k)
+            self.near_weight_ = self.calibrator_.near_weight(_put_back(candidates, self.shift_), self.k)
         self.offset_ = self._offset(self._scores(candidates))
         return self
 
     def select(self, pool: Any, groups: Any = None) -> Selection:
         """Exactly k rows and m columns of this pool; what `fit` chose stays as it is."""
         check_is_fitted(self)
-        return self._choose(self._checked(pool), pool, groups)
+        rows = self._checked(pool)
+        return self._choose(rows, self._shift_of(rows), pool, groups)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Minus what each row would add to the score, given the features that `fit` chose; low is unusual."""
@@ -232,9 +251,10 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: Any, source: Any, groups: Any) -> Selection:
-        """The choice from a pool that was checked; as it was `given`, it says names and library."""
-        problem = replace(self._problem(pool, row_labels(source), groups), library=library_of(source))
+    def _choose(self, rows: Any, shift: Shift | None, pool: Any, groups: Any) -> Selection:
+        """The choice from rows that were checked; `pool` as it came says names and library."""
+        rows = _put_back(rows, shift)
+        problem = replace(self._problem(rows, row_labels(pool), groups), library=library_of(pool))
         for caveat in beyond_caveats(self.calibrator_, problem):
             warnings.warn(caveat.text, UserWarning, stacklevel=3)
         search = self.search or Search()
@@ -243,9 +263,15 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
         return solve(problem, search.solver, seed=self.calibrator_.seed, time_limit=search.time_limit, **workers)
 
+    def _shift_of(self, pool: Any) -> Shift | None:
+        """How columns of a pool that moved are put back; None where none did, or drift is kept."""
+        rows, drift = as_matrix(pool), self._form.drift
+        moved = moved_numbers(self._reference, rows, drift)
+        return Shift.of(self._reference.values, rows.values, moved) if moved and drift == "recentre" else None
+
     @property
     def _marginals(self) -> Any:
-        return Form.of(self._weighing).marginals
+        return self._form.marginals
 
     def _problem(self, pool: Any, names: list[str] | None, groups: Any) -> SelectionProblem:
         rules = self.rules or RowRules()
@@ -254,7 +280,6 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
             limit = spell(RowRules(at_most=ANY))
             raise InputError(f"{limit} and groups= go together: groups=, in fit and select, holds one label per row")
         columns, _ = self._weighed()
-        problem = self.calibrator_.problem(pool, self.k, self.m, marginals=self._marginals, sample_names=names)
         by_name = replace(
             rules,
             must=_by_name(rules.must, names),
@@ -263,9 +288,18 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
             per=None if groups is None else "group",
         )
         labels = None if groups is None else [None if label != label else str(label) for label in groups]
-        return apply_rules(by_name, replace(problem, feature_names=tuple(columns)), labels)
+        return problem_of(
+            *(self.calibrator_, pool, self._form),
+            k=self.k,
+            m=self.m,
+            rules=by_name,
+            per=labels,
+            sample_names=names,
+            feature_names=columns.tolist(),
+        )
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
+        X = _put_back(X, self.shift_)
         W = self.calibrator_.weights(X)
         if self._marginals == ISOLATION:
             alone = self.m * self.calibrator_.isolation(X, self.near_weight_)

@@ -40,10 +40,9 @@ from biselect.tables import (
     windows_in_time,
 )
 from biselect.tables.readers import line_of_row, read_as
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
-from biselect.weights.reference_summary import column_changes
 
 POOL_ROWS = 200
 NEWER, OLDER = "the newer reference", "the older reference"
@@ -73,7 +72,7 @@ def monitor(
     which is taken off what is tested, and a pool is drawn from a sample of its rows. `remarks` say so.
 
     Args:
-        table: the newer reference, a table, or a `ReferenceSummary` or its file; with `window`, one table in the order
+        table: the newer reference, a table, or a `Reference` or its file; with `window`, one table in the order
             of time.
         older: the older reference, the one in use: likewise; None with `window`.
         k: how many rows a selection takes; with `m`, it also says which rows and columns the newer reference replaces.
@@ -199,7 +198,7 @@ class _Side:
         stored: whether the summary was given as such.
     """
 
-    summary: ReferenceSummary
+    summary: Reference
     parts: SummedTable | None = None
     stored: bool = False
 
@@ -234,9 +233,9 @@ def _called(source: Any, otherwise: str) -> str:
     return next((path.name for path in paths_of([source])), otherwise)
 
 
-def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_column: str | None) -> None:
+def _refuse_windows(table: Partitions | Reference, where: str, time_column: str | None) -> None:
     """Refuse windows that could not be found without the rows at hand."""
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         way = f"give {spell(older=ANY)} instead of {spell(Watch(window=ANY))}"
         raise InputError(f"{where} is a summary, which has no rows to make windows of; {way}")
     if time_column is not None:
@@ -247,7 +246,7 @@ def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_colum
 
 
 def _with_columns(table: Opened, columns: list[str], where: str) -> Opened:
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         return table.only(columns)
     require_columns(columns_only(table), columns, where)
     return table
@@ -266,13 +265,13 @@ def _between(table: Opened, span: slice) -> Opened:
 
 
 def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _Side:
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         found = _Side(summary=table.only(columns), stored=True)
     elif isinstance(table, Partitions):
         parts = sum_up(table, columns, engine, step)
         found = _Side(summary=parts.summary, parts=parts)
     else:
-        found = _Side(summary=ReferenceSummary(entries=None).add(table, columns=columns))
+        found = _Side(summary=Reference(knots=None).add(table, columns=columns))
     if found.summary.rows == 0:
         raise InputError("one of the tables has no rows to compare")
     return found
@@ -284,8 +283,8 @@ def _in_all(sides: Sequence[_Side], columns: Sequence[str], *, categories: bool 
     return [
         name
         for name in columns
-        if all(part.values_of(name) for part in parts)
-        or (categories and all(part.categories.get(name) for part in parts))
+        if all(name in part.quantities for part in parts)
+        or (categories and all(name in part.counts and not part.types[name].is_ranked for part in parts))
     ]
 
 
@@ -307,10 +306,10 @@ def _problem(
 
 
 def _rough_problem(
-    summary: ReferenceSummary, pool: pa.Table, names: Sequence[str] | None, form: Form, k: int, m: int, seed: int
+    summary: Reference, pool: pa.Table, names: Sequence[str] | None, form: Form, k: int, m: int, seed: int
 ) -> SelectionProblem:
     """The problem under the summary of a reference: of numbers alone, nothing moved back, and no row stands apart."""
-    weigher = form.weigher(seed).fit_summary(summary)
+    weigher = form.weigher(seed).fit(summary)
     _refuse_few(len(weigher.varying), m)
     return weigher.problem(pool, k, m, marginals="none", sample_names=names, features=weigher.varying)
 
@@ -348,9 +347,9 @@ def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
     return remarks
 
 
-def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns: Sequence[str]) -> list[list[Change]]:
+def _tested(earlier: Sequence[Reference], now: Reference, columns: Sequence[str]) -> list[list[Change]]:
     """The tests of each older window against the newest; p-values are adjusted for the number of all of them."""
-    tests = [column_changes(part, now, columns) for part in earlier]
+    tests = [part.changes(now, columns) for part in earlier]
     adjusted = iter(holm([change for some in tests for change in some]))
     return [[next(adjusted) for _ in some] for some in tests]
 

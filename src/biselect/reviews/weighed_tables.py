@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,6 +18,7 @@ from biselect.progress import Steps
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.tables import NamedMatrix, Pool, Table, library_of, open_pool, paths_of, varying
 from biselect.tables.row_rules import apply_rules
+from biselect.weights import Weigher
 from biselect.weights.alignment import move_back
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.paper import Form
@@ -96,11 +98,13 @@ class WeighedTables(WeighedPool):
 
     def problem(self, k: int, m: int, rules: RowRules = RowRules()) -> SelectionProblem:
         """The selection problem of the pool: weights, what rows are worth by themselves, budgets and rules."""
-        names = self.pool.sample_names
-        problem = self.calibrator.problem(self.weighed, k, m, marginals=self.form.marginals, sample_names=names)
+        names, per = self.pool.sample_names, self.pool.per
+        problem = problem_of(
+            self.calibrator, self.weighed, self.form, k=k, m=m, rules=rules, per=per, sample_names=names
+        )
         if self.outside is not None:
             problem = replace(weights_alone(problem), sample_scores=row_scores(self.outside, problem.m))
-        return replace(apply_rules(rules, problem, self.pool.per), library=self.library)
+        return replace(problem, library=self.library)
 
     def plain_problem(self, k: int, m: int) -> SelectionProblem:
         """The same without rules, of weights alone: what kinds are looked for in."""
@@ -131,6 +135,37 @@ class WeighedTables(WeighedPool):
                 score = spell(Columns(score=column))
                 raise InputError(f"{score} must hold a number in every row of the pool") from None
         return outside_scores(source, self.calibrator.values(self.raw))
+
+
+def problem_of(
+    weigher: Weigher,
+    pool: Any,
+    form: Form,
+    *,
+    k: int,
+    m: int,
+    rules: RowRules = RowRules(),
+    per: Sequence[str | None] | None = None,
+    sample_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> SelectionProblem:
+    """The selection problem of rows that are ready to be weighed.
+
+    Args:
+        weigher: fitted on the reference.
+        pool: its rows, columns that moved put back.
+        form: says what rows and columns are worth by themselves.
+        k: how many rows.
+        m: how many columns.
+        rules: by name.
+        per: for `at_most` of the rules, one label a row.
+        sample_names: names of the rows; None for their positions.
+        feature_names: names of the columns; None for those of the pool.
+    """
+    problem = weigher.problem(pool, k, m, marginals=form.marginals, sample_names=sample_names)
+    if feature_names is not None:
+        problem = replace(problem, feature_names=tuple(feature_names))
+    return apply_rules(rules, problem, per)
 
 
 def weights_alone(problem: SelectionProblem) -> SelectionProblem:
