@@ -37,7 +37,7 @@ class _Checked(BaseEstimator):
     weighing: Weighing | None
     unused_dates_: list[str]
     random_state: int | np.random.RandomState | None
-    _weighing_parts: ClassVar = ("preset", "map", "cap", "missing")
+    _weighing_parts: ClassVar[tuple[str, ...]] = ("preset", "map", "cap", "missing")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import biselect as bs
+from biselect.estimators import JointSelector
 from biselect.options import Columns, Kinds, RowRules, Search, Weighing
 from biselect.progress import steps_of
 from biselect.reviews.weighed_tables import WeighedTables, weights_alone
@@ -62,3 +63,17 @@ def test_tables_know_what_was_left_out_and_moved_back(pair):
     alone = weights_alone(problem)
     assert problem.sample_scores.any() and not alone.sample_scores.any() and not alone.feature_scores.any()
     assert (alone.coupling == tables.plain_problem(3, 2).coupling).all()
+
+
+def test_estimators_put_a_pool_back_as_review_does():
+    columns = [*"abcd"]
+    pool, reference = frame(1, 60, shift=2.0)[columns], frame(0, 300)[columns]
+    selector = JointSelector(k=3, m=2).fit(reference, pool=pool)
+    answer = bs.review(pool, reference, k=3, m=2, **QUICK, progress=False).selection
+    assert selector.selection_.problem.coupling.tolist() == answer.problem.coupling.tolist()
+    assert selector.select(pool).sample_names == answer.sample_names
+    assert selector.shift_.columns == (1,) and set(np.flatnonzero(selector.predict(pool) < 0)) == {*answer.samples}
+    one_by_one = np.concatenate([selector.score_samples(pool[row : row + 1]) for row in range(60)])
+    assert np.allclose(one_by_one, selector.score_samples(pool), rtol=1e-12)
+    kept = JointSelector(k=3, m=2, weighing=Weighing(drift="keep")).fit(reference, pool=pool)
+    assert kept.shift_ is None and not np.allclose(kept.selection_.problem.coupling, answer.problem.coupling)
