@@ -5,7 +5,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers.enumeration import screen, visit
+from biselect.solvers.enumeration import unpriced, visit
 from biselect.solvers.incumbent import grid_for
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
@@ -42,11 +42,11 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     task = by_features(problem)
     start = np.sort(rng.permutation(d)[: task.choose])  # any start gives a valid screen, a poor one a wide one
     units = problem.score_units(task.respond(start), start)
-    sieve = screen(task, grid_for(task, units), start)
-    seen = visit(task, Run(), sieve, floor=sieve.grid.floor(units))
+    rest = unpriced(task, grid_for(task, units), start)
+    seen = visit(task, Run(), rest, floor=rest.grid.floor(units))
     score, subset = every_subset(task)
     assert seen.complete and seen.settled
-    assert np.ldexp(seen.highest, sieve.grid.exponent) == pytest.approx(score, abs=1e-7)
+    assert np.ldexp(seen.highest, rest.grid.exponent) == pytest.approx(score, abs=1e-7)
     assert subset in [tuple(candidate.tolist()) for candidate in seen.candidates]
     best = bs.solve(problem, "exact")
     assert problem.score_units(best.samples, best.features) == max(
@@ -59,14 +59,14 @@ def test_a_good_start_needs_few_rows():
     W[:6, :3] += 4
     task = by_features(SelectionProblem(coupling=W, k=6, m=3))
     grid = grid_for(task, 0)
-    assert screen(task, grid, np.arange(3)).rows.size == 5  # the smallest of the six can't rise above itself
-    assert screen(task, grid, np.arange(9, 12)).rows.size > 5
+    assert unpriced(task, grid, np.arange(3)).rows.size == 5  # the smallest of the six can't rise above itself
+    assert unpriced(task, grid, np.arange(9, 12)).rows.size > 5
 
 
 def test_enumeration_stops_at_the_deadline_between_blocks():
     task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
-    sieve = screen(task, grid_for(task, 0), np.arange(5))
-    seen = visit(task, Run(deadline=0.0), sieve, floor=0.0)
+    rest = unpriced(task, grid_for(task, 0), np.arange(5))
+    seen = visit(task, Run(deadline=0.0), rest, floor=0.0)
     assert not seen.complete and 0 <= seen.visited < task.subsets
 
 

@@ -15,20 +15,18 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
-from biselect.solvers.bounds import ROUNDS, Root, root_bound
+from biselect.solvers.bounds import Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
-from biselect.solvers.enumeration import Screen, Visit, screen, visit
-from biselect.solvers.forced import reduce_problem
+from biselect.solvers.enumeration import MOST_CELLS, Visit, is_quick, unpriced, visit
+from biselect.solvers.forced import Reduced, reduce_problem
 from biselect.solvers.incumbent import Incumbent, clamp_penalties, grid_for
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import SideProblem, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, by_features, by_samples, cheaper_side, has_room
 from biselect.solvers.spectral import spectral_bound
 
-INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
-SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
-INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at subset by subset
-SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
+INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
+LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
@@ -50,54 +48,45 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
         search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
+    reduced = run.reduced or reduce_problem(problem)
     task = cheaper_side(problem)
-    start = (climb.features, climb.samples) if task.lines_are == "features" else (climb.samples, climb.features)
-    best = Incumbent(task, run.reduced or reduce_problem(problem), *start)
+    best = _incumbent(task, reduced, climb.samples, climb.features)
     run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -best.floor)
     run.hold(_answer(best, info=info))
-    if (sieve := _instant(task, best)) is not None:
-        answer = _enumerate(best, sieve, run, info, workers)
-        if answer is not None:
-            return answer
+    if task.lines.size <= MOST_CELLS and is_quick(task, task.lines.shape[0], 1, INSTANT_CELLS):
+        rest = unpriced(task, grid_for(task, best.units), best.subset, exact=reduced.exact)
+        if is_quick(task, rest.columns.size, rest.rows.size, INSTANT_CELLS):
+            answer = _enumerate(best, rest, run, info, workers)
+            if answer is not None:
+                return answer
     if not search:
         info["steps"].append("Lagrangian bound")
         root = root_bound(task, run, floor=best.floor, workers=workers)
         return _answer(best, bound=-max(root.score, best.floor), info=info)
-    return _branch(best, run, info, workers)
+    return _branch(problem, best, run, info, workers)
 
 
-def _instant(task: SideProblem, best: Incumbent) -> Screen | None:
-    """The screen that a good choice gives, where all subsets pass it in an instant."""
-    instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
-    if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
-        return None
-    sieve = screen(task, grid_for(task, best.units), best.subset, exact=best.reduced.exact)
-    return sieve if task.subsets * (sieve.rows.size + SUBSET_CELLS) <= instant else None
+def _incumbent(
+    task: SideProblem, reduced: Reduced, samples: NDArray[np.int64], features: NDArray[np.int64]
+) -> Incumbent:
+    """A choice as seen from the side of a task."""
+    return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
 
 
-def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
-    """The answer of enumeration; None where ties let too many subsets through the screen."""
+def _enumerate(best: Incumbent, rest: Rest, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None where ties let too many subsets through."""
     task = best.task
-    seen = visit(task, run, sieve, floor=sieve.grid.floor(best.units))
+    seen = visit(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
     if not seen.complete and not run.expired():
         return None
     info["steps"].append("enumeration")
-    info["subsets"], info["visited"] = task.subsets, seen.visited
+    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), seen.visited
     if _settled(best, seen, run):
-        tree = Rest(
-            grid=sieve.grid,
-            beta=np.zeros(task.lines.shape[0]),
-            tau=sieve.threshold,
-            rows=sieve.rows,
-            columns=np.argsort(-sieve.lines[:, sieve.rows].sum(axis=1), kind="stable"),  # checked in fewer steps
-            weights=sieve.lines,
-            loss=sieve.loss,
-        )
-        return _answer(best, proven=True, info=info, proof=_proof(best, tree, None))
+        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
     if seen.complete:
-        return _answer(best, bound=-at_least(sieve.grid.score(seen.highest)), info=info)
+        return _answer(best, bound=-max(at_least(rest.grid.score(seen.highest)), best.floor), info=info)
     info["steps"].append("Lagrangian bound")
     return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
 
@@ -113,17 +102,19 @@ def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
     return seen.complete and seen.settled
 
 
-def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
-    task = best.task
+def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
-    spectral = spectral_bound(task, soon) if task.cells > SHORT_CELLS else np.inf  # before what takes all time
-    rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
-    root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
+    spectral = spectral_bound(best.task, soon)  # before what takes all time
     info["steps"].append("Lagrangian bound")
-    info["bound_iterations"] = root.iterations
-    root = on_grid(root, task, best.units, workers)[0]  # once, and not in every step that needs it so
+    best, root, rest = _bounded(problem, best, run, workers)
+    task = best.task
+    info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
     run.report(0.1, -best.floor)
     run.hold(_answer(best, bound=-max(root.score, best.floor), info=info))
+    if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
+        answer = _enumerate(best, rest, run, info, workers)
+        if answer is not None:
+            return answer
     met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
     if not met and not run.expired():
         if (walked := _walk(best, root, run, workers)) is not None:
@@ -143,6 +134,35 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             search_on(found, found.rest, best, run, workers)
             answer = _searched(best, found, -answer.bound, info)
     return answer
+
+
+def _bounded(
+    problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
+) -> tuple[Incumbent, Root, Rest | None]:
+    """The incumbent as seen from the side of which the root bound leaves less to search; that bound; what it leaves.
+
+    A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
+    """
+    samples, features = best.task.order(best.subset, best.chosen)
+    other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
+    sides = [best, _incumbent(other, best.reduced, samples, features)]
+    seen: list[tuple[Incumbent, Root, Rest | None]] = []
+    for one in sides:
+        root = root_bound(one.task, run, floor=one.floor, workers=workers)
+        root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
+        seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
+        if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
+            break
+    least = min(seen, key=_cells_left)
+    lowest = min(root.score for _, root, _ in seen)
+    return least[0], replace(least[1], score=lowest), least[2]
+
+
+def _cells_left(seen: tuple[Incumbent, Root, Rest | None]) -> int:
+    """Subsets that the root bound leaves times the rows that matter to them."""
+    one, _, rest = seen
+    task = one.task
+    return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
 
 
 def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]) -> Answer:

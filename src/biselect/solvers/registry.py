@@ -21,7 +21,7 @@ from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, reduce_problem
 from biselect.solvers.response import glance
-from biselect.solvers.small_proofs import CHECKED_WORK, Verdict, follow
+from biselect.solvers.small_proofs import LITTLE_WORK, Verdict, follow
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
@@ -167,7 +167,7 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
     trajectory: bool = False,
-    check_work: int = CHECKED_WORK,
+    check_work: int = LITTLE_WORK,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.
