@@ -86,7 +86,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON
 
 # Every row of the README's table, one after the other: keep the machine quiet for about an hour.
 bench: $(READY) $(BENCH_READY)
-	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
+	$(BENCH)/bin/python -m pytest tests/solvers/test_other_formats.py
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_batches.py benchmarks/results/batches.json

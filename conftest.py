@@ -197,7 +197,7 @@ def explored():
     import pyarrow as pa
 
     import biselect as bs
-    from biselect.reviews.explorer import shared_block
+    from biselect.reviews._explorer import shared_block
 
     rng = np.random.default_rng(1)
     reference, pool = rng.normal(size=(300, 6)), rng.normal(size=(40, 6))

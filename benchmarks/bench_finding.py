@@ -13,7 +13,7 @@ import numpy as np
 
 import biselect as bs
 from biselect.reviews.headline import find, null_for
-from biselect.tables.frames import as_matrix
+from biselect.tables import as_matrix
 from biselect.weights import Weigher
 
 COLUMNS, MIX = 12, np.random.default_rng(1).normal(size=(3, 12))

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from biselect.columns.counts import EDGES, TAIL
 from biselect.core.files import write_file
+from biselect.large._ids import MOST_COMPARED
+from biselect.large._survey import sample_share
 from biselect.large.engines import MOST_ROWS as SHARE_ROWS
 from biselect.large.engines import PER_WORKER
 from biselect.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
-from biselect.large.ids import MOST_COMPARED
-from biselect.large.survey import sample_share
 
 RESULTS = Path(__file__).parent / "results" / "large.json"
 PAGE = Path(__file__).parents[1] / "docs" / "explanations" / "beyond-one-machine.md"

@@ -10,7 +10,7 @@ from benchmarks.cases import instance
 from benchmarks.plain_swap_sa import proposals_per_second
 from benchmarks.record import Line, seconds
 from biselect.core import SelectionProblem
-from biselect.solvers.interop import to_bqm
+from biselect.solvers.other_formats import to_bqm
 
 NOISE = (500, 38, 50, 4)
 # the fastest of sixteen settings tried on this case; without refinement none of them found the optimum in time

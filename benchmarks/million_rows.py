@@ -11,8 +11,8 @@ import biselect as bs
 from benchmarks.cases import instance, million
 from benchmarks.record import Line, seconds
 from biselect.core import SelectionProblem
+from biselect.solvers._row_response import best_rows
 from biselect.solvers.response import by_features
-from biselect.solvers.row_response import best_rows
 
 
 @njit(fastmath=True)

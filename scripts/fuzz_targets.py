@@ -187,8 +187,7 @@ def use_table(path: Path, index: int) -> None:
     from biselect.large.passes import Threads
     from biselect.large.summaries import summed_up
     from biselect.progress import steps_of
-    from biselect.tables.inputs import open_pool, provenance
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles, open_pool, provenance
     from biselect.tables.problem_files import read_problem
 
     parts: list[pa.Table] = []
@@ -216,7 +215,7 @@ def use_table(path: Path, index: int) -> None:
 
 def read_in_parts(path: Path) -> pa.Table:
     """The table as it is read where no memory holds it."""
-    from biselect.large.any_source import partitions_of
+    from biselect.large._any_source import partitions_of
     from biselect.large.spool import Spool
 
     with Spool() as spool:
@@ -303,9 +302,9 @@ def use_summary(path: Path, index: int) -> None:
 
 def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
+    from biselect.large._weighing import Weighing
     from biselect.large.blocks import FeatureColumns
-    from biselect.large.weighing import Weighing
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles
     from biselect.weights import Weigher
     from biselect.weights.alignment import Shift
 
@@ -328,7 +327,7 @@ def calibration_seeds() -> list[bytes]:
 
 def use_calibration(path: Path, index: int) -> None:
     """Load it, and weigh rows with it."""
-    from biselect.large.weighing import Weighing
+    from biselect.large._weighing import Weighing
 
     weighing = Weighing.load(path)
     tried(lambda: weighing.weights(table(), 0))

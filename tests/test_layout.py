@@ -18,17 +18,13 @@ TREES = {  # packages whose tests mirror them
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that no test imports: they are tested through the whole they belong to
     "biselect": {
-        "app/test_guard.py": "app/entrance",
-        "app/test_server.py": "app/jobs app/pages",
+        "app/test_server.py": "app/jobs",
         "cli/test_main.py": "cli/commands cli/options",
+        "cli/test_console.py": "cli/console",
         "cli/test_select.py": "cli/answer",
-        "tables/readers/test_delimited.py": "tables/readers/sniffing",
-        "tables/readers/test_read_table.py": "tables/readers/databases tables/readers/excel tables/readers/values",
-        "plot/test_plot.py": "plot/change plot/content plot/heat plot/scores",
-        "large/test_large_review.py": "large/blocks large/counting reviews/large_review",
-        "large/test_checking.py": "weights/reference",
+        "large/test_large_review.py": "large/blocks reviews/large_review",
+        "large/test_check.py": "weights/reference",
         "sessions/test_session.py": "sessions/review_tables",
-        "solvers/test_exact.py": "solvers/branch_kernel",
     },
     "biselect_quantum": {
         "cli/test_run.py": "cli/readers",

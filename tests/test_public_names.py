@@ -15,18 +15,19 @@ NAMES = {
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
     "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
-    "biselect.reviews": ("Finding Inspection Kind KindList ReviewOptions Reviewed find_kinds"),
+    "biselect.reviews": ("Finding Kind KindList Reviewed find_kinds"),
     "biselect.sessions": "AskedRow GivenAnswer Replay Round RoundFound Standing",
     "biselect.weights": "WeighingFacts Weigher ReferenceSummary WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
-    "biselect.solvers.interop": "fill_quadratic_program from_values penalties to_bqm to_cqm",
+    "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
+    "biselect.tables": "Inspection ReviewOptions",
     "biselect.tables.readers": "CsvForm read_table",
     "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.extensions": "Registry",
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
-    "biselect.pages": "render_html render_monitor",
+    "biselect.pages": "render_html render_inspection render_monitor",
     "biselect_quantum": (
         "Ansatz AnsatzSpec Observable Program Schedule SectorSampler Threshold Training compile_problem "
         "execute load_circuit load_target place_circuit plan take_shots train"

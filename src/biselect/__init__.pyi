@@ -6,10 +6,10 @@ from .core import Selection as Selection
 from .core import SelectionProblem as SelectionProblem
 from .estimators import JointSelector as JointSelector
 from .reviews import Review as Review
-from .reviews import inspect as inspect
 from .reviews import monitor as monitor
 from .reviews import review as review
 from .sessions import ReviewSession as ReviewSession
 from .solvers import solve as solve
-from .tables.table import Table as Table
-from .tables.table import table as table
+from .tables import Table as Table
+from .tables import inspect as inspect
+from .tables import table as table

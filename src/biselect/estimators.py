@@ -20,8 +20,7 @@ from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
 from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
-from biselect.tables.frames import as_matrix, is_quantity, library_of, row_labels
-from biselect.tables.pools import Roles
+from biselect.tables import Roles, as_matrix, is_quantity, library_of, row_labels
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.paper import Form

@@ -28,7 +28,7 @@ def entrance(tmp_path, in_this_process):
 
     import uvicorn
 
-    from biselect.app.connections import PromptProtocol
+    from biselect.app.guard import PromptProtocol
     from biselect.app.server import application
 
     with socket.socket() as listening:

@@ -84,7 +84,7 @@ def test_a_code_lets_one_browser_in_once_and_not_for_long(bench, monkeypatch):
     assert TOKEN in enter(client, f" {second.upper()} ", HOME).text  # typed
     late = client.entrance.code()
     clock = time.monotonic()
-    monkeypatch.setattr("biselect.app.entrance.time.monotonic", lambda: clock + 3600)
+    monkeypatch.setattr("biselect.app.guard.time.monotonic", lambda: clock + 3600)
     for used in (first, second, late, "", "guess"):
         answer = enter(client, used)
         assert answer.status_code == 403 and TOKEN not in answer.text and "too old" in answer.text
@@ -122,7 +122,7 @@ def test_a_link_to_a_file_works_once_and_not_for_long(browser, bench, tmp_path, 
     assert client.get(links[0]).text == "<p>pool</p>"
     assert client.get(links[0]).status_code == 404
     clock = time.monotonic()
-    monkeypatch.setattr("biselect.app.entrance.time.monotonic", lambda: clock + 3600)
+    monkeypatch.setattr("biselect.app.guard.time.monotonic", lambda: clock + 3600)
     assert client.get(links[1]).status_code == 404
     for name in ("../review.sqlite", "../pool.csv", "", "report"):
         assert browser.post("/link", {"name": name}).status_code == 400

@@ -223,6 +223,6 @@ def test_a_full_disk_is_called_one_when_a_file_is_brought(browser, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/folder/of/this/machine")
 
-    monkeypatch.setattr("biselect.app.tables_in_folder.temporary_file", full)
+    monkeypatch.setattr("biselect.app.folder.temporary_file", full)
     refused = browser.post("/files?name=x.csv", content=b"a,b\n1,2\n", headers={"Accept": "*/*"})
     assert refused.status_code == 400 and "No space left on device" in refused.text and "folder" not in refused.text

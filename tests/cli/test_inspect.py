@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import biselect as bs
+from biselect.pages import render_inspection
 
 TEXT = "Zahlung {} für Müller & Söhne, Köln"
 FAST = ("--kinds", "1", "--neighbours", "0", "0")  # neither has to do with reading
@@ -246,7 +247,7 @@ def test_names_cannot_break_the_page_or_the_command(run, tmp_path, monkeypatch):
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     path.write_text("\n".join([quoted, *rows]) + "\n")
     monkeypatch.chdir(tmp_path)
-    assert hostile not in bs.inspect("-x y.csv").to_html()
+    assert hostile not in render_inspection(bs.inspect("-x y.csv").to_dict())
     assert run(*shlex.split(bs.inspect("-x y.csv").command())[1:]).code == 0
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from biselect.errors import InputError
-from biselect.tables.frames import as_matrix
+from biselect.tables._frames import as_matrix
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])

@@ -7,7 +7,7 @@ import pytest
 from biselect.core import checks
 from biselect.core.checks import free_memory
 from biselect.errors import InputError
-from biselect.tables.readers.columnar import read_parquet
+from biselect.tables.readers._columnar import read_parquet
 
 
 def test_a_table_of_numbers_becomes_read_only_float64():
@@ -97,8 +97,8 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkey
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"x": [1.0] * 1000}), tmp_path / "t.parquet")
-    monkeypatch.setattr("biselect.tables.readers.columnar.free_memory", lambda: 7999)
+    monkeypatch.setattr("biselect.tables.readers._columnar.free_memory", lambda: 7999)
     with pytest.raises(InputError, match="1,000 rows of 1 columns"):
         read_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr("biselect.tables.readers.columnar.free_memory", lambda: 8000)
+    monkeypatch.setattr("biselect.tables.readers._columnar.free_memory", lambda: 8000)
     assert read_parquet(tmp_path / "t.parquet").num_rows == 1000

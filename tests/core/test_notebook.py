@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.core.notebook import MOST_ROWS
+from biselect.pages._notebook import MOST_ROWS
 
 HOSTILE = '"><script>alert(1)</script>\n&amp;'
 

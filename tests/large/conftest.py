@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from biselect.large import collecting, gathering, opening, survey
+from biselect.large import _collecting as collecting
+from biselect.large import _survey as survey
+from biselect.large import gathering, opening
 
 
 @pytest.fixture

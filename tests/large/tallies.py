@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from biselect.large.arrow_rows import HeldRows
-from biselect.large.parts import Part
+from biselect.large._arrow_rows import HeldRows
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 
 

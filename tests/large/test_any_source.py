@@ -21,12 +21,16 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from biselect.errors import InputError
-from biselect.large import any_source, arrow_rows, parquet_rows, parts
-from biselect.large.any_source import partitions_of
-from biselect.large.parts import Partitions, place_of
+from biselect.large import _any_source as any_source
+from biselect.large import _arrow_rows as arrow_rows
+from biselect.large import _parquet_rows as parquet_rows
+from biselect.large import dataset as parts
+from biselect.large._any_source import partitions_of
+from biselect.large.dataset import Partitions, place_of
 from biselect.large.spool import Spool, SpooledRows
-from biselect.tables.readers import json_lines, read_table
-from biselect.tables.table import as_table
+from biselect.tables._table import as_table
+from biselect.tables.readers import _json_lines as json_lines
+from biselect.tables.readers import read_table
 
 NAMES = ("a", "b.c", "text")
 

@@ -13,9 +13,9 @@ from hypothesis.extra import numpy as hnp
 from tests.large.tallies import Tally, cut
 
 from biselect.errors import AlteredWarning
-from biselect.large import checkpoints as kept_passes
-from biselect.large.any_source import partitions_of
-from biselect.large.checkpoints import FOLDER, Resuming, digest, resuming
+from biselect.large import _checkpoints as kept_passes
+from biselect.large._any_source import partitions_of
+from biselect.large._checkpoints import FOLDER, Resuming, digest, resuming
 from biselect.large.passes import Threads
 
 TABLE = pa.table({"x": np.random.default_rng(3).normal(size=300)})

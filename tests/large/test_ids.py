@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.large import ids as comparing
-from biselect.large.any_source import partitions_of
-from biselect.large.arrow_rows import HeldRows
-from biselect.large.ids import hashes, refuse_repeated_ids
-from biselect.large.parts import Partitions, numbered
+from biselect.large import _ids as comparing
+from biselect.large._any_source import partitions_of
+from biselect.large._arrow_rows import HeldRows
+from biselect.large._ids import hashes, refuse_repeated_ids
+from biselect.large.dataset import Partitions, numbered
 
 
 def cut(table, cuts):

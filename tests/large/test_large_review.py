@@ -10,7 +10,7 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.large.weighing import FILE, Weighing
+from biselect.large._weighing import FILE, Weighing
 from biselect.options import Columns, Compute, Kinds, RowRules, Search, Split
 from biselect.solvers.representatives import NAME
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import biselect as bs
 from biselect.large import opening
-from biselect.large.any_source import partitions_of
+from biselect.large._any_source import partitions_of
 from biselect.large.engines import engine_for
 from biselect.large.summaries import sum_up
 from biselect.options import Columns, Compute, Kinds, Search

@@ -9,9 +9,9 @@ from pyarrow import feather, parquet
 import biselect as bs
 from biselect.large import opening
 from biselect.options import Columns, Compute, Kinds, Search, Split
-from biselect.pages.answer_files import selection_json
+from biselect.pages._answer_files import selection_json
 from biselect.progress import steps_of
-from biselect.tables.pools import Roles
+from biselect.tables._split import Roles
 
 NAMES = [f"x{j}" for j in range(12)]
 OPTIONS = {"split": Split(), "missing": "weigh", "seed": 0, "compute": Compute()}

@@ -10,7 +10,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.pages import render_html
-from biselect.reviews.view import summarise
+from biselect.reviews._view import summarise
 from biselect.solvers import SOLVERS, Answer
 
 REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
@@ -117,7 +117,7 @@ def test_the_report_computes_nothing():
 
     from biselect import pages
 
-    modules = {"answer_files", "monitor", "html", "review_rounds", "notebook_view", "__init__"}
+    modules = {"_answer_files", "_monitor_view", "html", "_notebook", "terminal", "words", "__init__"}
     for name in modules:
         tree = ast.parse((Path(pages.__file__).parent / f"{name}.py").read_text())
         imports = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Watch
-from biselect.plot.canvas import _width, fitted
-from biselect.plot.style import HIGHER, LOWER
+from biselect.plot.style import HIGHER, LOWER, _width, fitted
 from biselect.solvers import neighbours
 
 HOSTILE = [

@@ -23,12 +23,15 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
-from biselect.large import collecting, gathering, opening, parts, survey
-from biselect.large import weighing as large_weighing
-from biselect.large.collecting import moved_back
+from biselect.large import _collecting as collecting
+from biselect.large import _survey as survey
+from biselect.large import _weighing as large_weighing
+from biselect.large import dataset as parts
+from biselect.large import gathering, opening
+from biselect.large._collecting import moved_back
 from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.pages.answer_files import told_files
+from biselect.pages._answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
 from biselect.reviews.kinds import find_kinds, kinds_bytes

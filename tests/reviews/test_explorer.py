@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.reviews import explorer as view_module
-from biselect.reviews.explorer import explore
+from biselect.reviews._explorer import explore
 from biselect.solvers import neighbours
 
 

@@ -11,7 +11,7 @@ from biselect.core import SelectionProblem
 from biselect.options import Kinds, RowRules, Search
 from biselect.pages.words import words_of
 from biselect.reviews.headline import Chance, _step, carries, find, null_for
-from biselect.tables.frames import as_matrix
+from biselect.tables._frames import as_matrix
 from biselect.weights import Weigher
 
 QUICK = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0), solver="coordinate-ascent")}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biselect import Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
-from biselect.tables.frames import NamedMatrix
+from biselect.tables._frames import NamedMatrix
 from biselect.weights import Weigher
 
 

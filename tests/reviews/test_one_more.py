@@ -5,9 +5,9 @@ import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.options import Search
 from biselect.pages import render_html
-from biselect.reviews.explorer import explore
+from biselect.reviews._explorer import explore
+from biselect.reviews._view import summarise
 from biselect.reviews.reviewing import review_problem
-from biselect.reviews.view import summarise
 from biselect.solvers import neighbours
 
 

@@ -15,7 +15,7 @@ from biselect.cli.demo import TITLE
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Columns, Csv, RowRules, Search, Split, running
 from biselect.reviews.reviewing import review_problem
-from biselect.tables import frames
+from biselect.tables import _frames as frames
 from biselect.tables.demo import COLUMNS, demo_tables
 
 BUDGETS = {"k": 2, "m": 2}
@@ -149,7 +149,7 @@ def test_each_table_is_converted_once(pair, monkeypatch):
         return plain(table, **more)
 
     plain = frames.as_matrix
-    for module in ("biselect.tables.pools", "biselect.weights.weigher", "biselect.weights.reference"):
+    for module in ("biselect.tables._split", "biselect.weights.weigher", "biselect.weights.reference"):
         monkeypatch.setattr(f"{module}.as_matrix", counted)
     bs.review(bs.table(pair[0], id="id", label="fraud"), pair[1], **BUDGETS)
     assert len(converted) == 2

@@ -5,7 +5,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.reviews.view import summarise
+from biselect.reviews._view import summarise
 
 REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biselect.reviews.warnings import filled_findings, table_findings
-from biselect.tables.frames import NamedMatrix
+from biselect.tables._frames import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.evidence import Evidence
 

@@ -7,12 +7,12 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers import averaging
-from biselect.solvers.averaging import averaging_bound
-from biselect.solvers.bounds import certified, score_bound
+from biselect.solvers import _averaging
+from biselect.solvers._averaging import averaging_bound
+from biselect.solvers._lagrangian import certified, score_bound
+from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features, by_samples
-from biselect.solvers.spectral import spectral_bound
 
 
 def drawn(seed, low=3, high=8):
@@ -64,7 +64,7 @@ def test_the_averaging_bound_is_the_nested_mean_over_all_sets(seed, t):
         return float(np.mean(below[: m - len(chosen)]))
 
     slow = nested(())
-    found = averaging._at(task, t, Run(), -1e3, 1e3, 1)
+    found = _averaging._at(task, t, Run(), -1e3, 1e3, 1)
     assert found == pytest.approx(slow, rel=1e-9, abs=1e-9)
 
 

@@ -15,7 +15,7 @@ import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.errors import InputError
-from biselect.solvers import branch_and_bound, check_proof, exact
+from biselect.solvers import _branch_and_bound, _exact, check_proof
 from biselect.solvers.representatives import solve_for_whole
 from biselect.testing.strategies import problems, ruled_problems
 
@@ -27,7 +27,7 @@ def searched(tmp_path_factory):
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=np.abs(rng.normal(size=(200, 20))), k=20, m=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "INSTANT_CELLS", -1)
+        patch.setattr(_exact, "INSTANT_CELLS", -1)
         best = bs.solve(problem, "exact")
     problem.save(folder / "problem.npz")
     best.save_proof(folder / "proof.json")
@@ -53,11 +53,11 @@ def test_a_tree_is_checked(searched):
 def test_every_proof_is_checked_however_it_was_found(tmp_path_factory, problem):
     folder = tmp_path_factory.mktemp("proof")
     problem.save(folder / "problem.npz")
-    for instant in (exact.INSTANT_CELLS, -1):
+    for instant in (_exact.INSTANT_CELLS, -1):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exact, "INSTANT_CELLS", instant)
-            patch.setattr(exact, "INSTANT_LIMITED_CELLS", instant)
-            patch.setattr(branch_and_bound, "DIVE_CELLS", 50)
+            patch.setattr(_exact, "INSTANT_CELLS", instant)
+            patch.setattr(_exact, "LOOP_CELLS", instant)
+            patch.setattr(_branch_and_bound, "DIVE_CELLS", 50)
             best = bs.solve(problem, "exact", workers=1)
         best.save_proof(folder / "proof.json")
         assert check_proof.check(folder / "proof.json", folder / "problem.npz")

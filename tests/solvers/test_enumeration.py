@@ -1,14 +1,20 @@
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers.enumeration import unpriced, visit
-from biselect.solvers.incumbent import grid_for
+from biselect.solvers import _enumeration
+from biselect.solvers._enumeration import unpriced, visit
+from biselect.solvers._incumbent import grid_for
+from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
+from biselect.testing.strategies import problems, ruled_problems
 
 
 def every_subset(task):
@@ -75,9 +81,73 @@ def test_ties_that_pass_the_screen_are_left_to_the_search(monkeypatch):
     problem = SelectionProblem(coupling=W, k=12, m=4)
     whole = bs.solve(problem, "exact")
     assert whole.info["steps"][-1] == "enumeration"
-    monkeypatch.setattr("biselect.solvers.enumeration.MOST_CELLS", -1)
+    monkeypatch.setattr("biselect.solvers._enumeration.MOST_CELLS", -1)
     searched = bs.solve(problem, "exact")
     assert "enumeration" not in searched.info["steps"]
     assert searched.proven_optimal and searched.score == whole.score
     bounded = bs.solve(problem, "exact", search=False)
     assert bounded.bound <= whole.energy and not bounded.proven_optimal
+
+
+@settings(max_examples=60)
+@given(ruled_problems(max_samples=8, max_features=7) | problems(max_samples=8, max_features=7), st.integers(0, 99))
+def test_the_compiled_loop_lets_the_same_subsets_through_as_numpy(problem, seed):
+    """Also with numbers of very different sizes, and from a start that is no good."""
+    reduced = reduce_problem(problem)
+    if reduced.rest is None:
+        return
+    rng = np.random.default_rng(seed)
+    grown = replace(reduced.rest, coupling=reduced.rest.coupling * np.ldexp(1.0, rng.integers(-60, 60)))
+    task = by_features(grown)
+    start = task.best_lines(rng.permutation(task.base.size)[: task.keep])
+    units = reduce_problem(grown).exact_score(task.respond(start), start)
+    rest = unpriced(task, grid_for(task, units), start)
+    level = np.array([rest.grid.floor(units)])
+    ways = [
+        [tuple(sorted(subset)) for passed, _ in way(task, rest, level) for subset in passed.tolist()]
+        for way in (_enumeration._screen_in_blocks, _enumeration._screen_in_loop)
+    ]
+    assert sorted(ways[0]) == sorted(ways[1])
+
+
+def test_what_the_loop_rounds_never_hides_a_subset(monkeypatch):
+    """Many rows, each just above τ by less than single precision can hold."""
+    rng = np.random.default_rng(1)
+    W = 1.0 + rng.integers(0, 3, size=(3000, 9)) * 2.0**-30
+    problem = SelectionProblem(coupling=W, feature_scores=1e9 * rng.random(9), k=1500, m=4)
+    answers = []
+    for loop in (False, True):
+        monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest, loop=loop: loop)
+        answers.append(bs.solve(problem, "exact", check_work=0))
+    assert answers[0].info["steps"][-1] == answers[1].info["steps"][-1] == "enumeration"
+    assert answers[0].proven_optimal and answers[1].proven_optimal
+    assert answers[0].features.tolist() == answers[1].features.tolist()
+    assert answers[0].energy == answers[1].energy
+
+
+def test_the_loop_stops_at_the_deadline_and_goes_on_where_it_stopped(monkeypatch):
+    monkeypatch.setattr(_enumeration, "CELLS_PER_CALL", 1)
+    monkeypatch.setattr(_enumeration, "FEW_PASSED", 1)
+    W = np.random.default_rng(3).random((30, 9))
+    task = by_features(SelectionProblem(coupling=W, k=4, m=3))
+    start = np.arange(3)
+    rest = unpriced(task, grid_for(task, 0), start)
+    level = np.array([0.0])
+    seen = [
+        tuple(subset) for passed, _ in _enumeration._screen_in_loop(task, rest, level) for subset in passed.tolist()
+    ]
+    assert seen == list(combinations(range(9), 3))
+    monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest: True)
+    late = visit(task, Run(deadline=0.0), rest, floor=0.0)
+    assert not late.complete and 0 < late.visited < task.subsets
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_block_wider_than_it_may_be_is_settled_from_its_rows(seed):
+    rng = np.random.default_rng(seed)
+    W = np.abs(0.5 * rng.normal(size=(150, 80)))
+    rows, columns = rng.choice(150, 12, replace=False), rng.choice(80, 30, replace=False)
+    W[np.ix_(rows, columns)] = 3 + 0.3 * rng.normal(size=(12, 30))
+    best = bs.solve(SelectionProblem(coupling=W, k=12, m=15), "exact", time_limit=20)
+    assert best.proven_optimal and best.info["searched"] == "samples" and best.info["visited"] == 1
+    assert set(best.samples) == set(rows)

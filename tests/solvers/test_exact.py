@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem, groups_by
-from biselect.solvers import bounds, branch_and_bound, certified, enumeration, exact
-from biselect.solvers.bounds import score_bound
+from biselect.solvers import _branch_and_bound, _enumeration, _exact, _lagrangian, certified
+from biselect.solvers._lagrangian import score_bound
+from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.registry import Run
 from biselect.solvers.representatives import memory_in_words, most_memory
 from biselect.solvers.response import by_features, largest, top
-from biselect.solvers.spectral import spectral_bound
 from biselect.testing import all_selections, brute_force
 from biselect.testing.strategies import problems, ruled_problems
 
@@ -22,10 +22,10 @@ from biselect.testing.strategies import problems, ruled_problems
 def only_branching():
     """Small problems go the way of large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "INSTANT_CELLS", -1)
-        patch.setattr(exact, "LOOP_CELLS", -1)
-        patch.setattr(exact, "WALK_CELLS", 100)  # a poor start leaves more to the search
-        patch.setattr(exact, "WALK_PART", 1)
+        patch.setattr(_exact, "INSTANT_CELLS", -1)
+        patch.setattr(_exact, "LOOP_CELLS", -1)
+        patch.setattr(_exact, "WALK_CELLS", 100)  # a poor start leaves more to the search
+        patch.setattr(_exact, "WALK_PART", 1)
         yield patch
 
 
@@ -53,8 +53,8 @@ def test_exact_finds_what_brute_force_finds(problem):
 )
 def test_branch_and_bound_finds_what_brute_force_finds(problem, dive_cells, most_families):
     with only_branching() as patch:
-        patch.setattr(branch_and_bound, "DIVE_CELLS", dive_cells)  # single nodes and dives alike
-        patch.setattr(branch_and_bound, "MOST_FAMILIES", most_families)  # best bound first, and deepest first
+        patch.setattr(_branch_and_bound, "DIVE_CELLS", dive_cells)  # single nodes and dives alike
+        patch.setattr(_branch_and_bound, "MOST_FAMILIES", most_families)  # best bound first, and deepest first
         best = bs.solve(problem, "exact", workers=1)
     assert best.proven_optimal
     assert problem.obeys(best.samples, best.features)
@@ -124,7 +124,7 @@ def test_the_search_does_not_depend_on_the_number_of_workers(shape):
     n, d, k, m = shape
     problem = SelectionProblem(coupling=np.random.default_rng(0).integers(0, 9, size=(n, d)), k=k, m=m)
     with only_branching() as patch:
-        patch.setattr(branch_and_bound, "DIVE_CELLS", 1000)
+        patch.setattr(_branch_and_bound, "DIVE_CELLS", 1000)
         answers = [bs.solve(problem, "exact", workers=workers) for workers in (1, 2, 5)]
     assert answers[0].to_dict() == answers[1].to_dict() == answers[2].to_dict()
     assert answers[0].info == answers[1].info == answers[2].info
@@ -139,7 +139,7 @@ def test_it_enumerates_the_cheaper_side():
 
 
 def test_a_struck_deadline_gives_an_answer_and_a_valid_bound(monkeypatch):
-    monkeypatch.setattr(enumeration, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(_enumeration, "BLOCK_CELLS", 100)
     problem = SelectionProblem(coupling=np.random.default_rng(0).normal(size=(30, 16)), k=5, m=6)
     optimum = bs.solve(problem, "exact").energy
     stopped = bs.solve(problem, "exact", time_limit=1e-9)
@@ -161,17 +161,17 @@ def test_a_search_killed_at_any_time_gives_an_answer_and_a_valid_bound(time_limi
 
 def test_more_time_never_loosens_the_bound_of_an_open_search():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 60)), k=40, m=12)
-    bounds.root_bound(
+    _lagrangian.root_bound(
         by_features(problem), Run(), floor=0.0
     )  # this and the next load what the limits are too short for
     spectral_bound(by_features(problem), Run())
     answers = [bs.solve(problem, "exact", time_limit=limit) for limit in (1, 3)]
-    root = bounds.root_bound(by_features(problem), Run(), floor=answers[0].score)
+    root = _lagrangian.root_bound(by_features(problem), Run(), floor=answers[0].score)
     assert -root.score <= answers[0].bound <= answers[1].bound
 
 
 def test_a_problem_beyond_the_tables_still_gets_the_root_bound(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "TABLE_BYTES", 1000)
+    monkeypatch.setattr(_branch_and_bound, "TABLE_BYTES", 1000)
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((500, 40)), k=30, m=6)
     answer = bs.solve(problem, "exact")
     assert not answer.proven_optimal and 0 < answer.gap < 1
@@ -199,10 +199,10 @@ def test_the_bound_is_the_same_compiled_and_over_a_working_set(seed):
     found = bs.solve(problem, "exact")
     plain = score_bound(problem, Run(), floor=found.score)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "NUMPY_CELLS", -1)
-        patch.setattr(bounds, "BLOCK", 7)
+        patch.setattr(_lagrangian, "NUMPY_CELLS", -1)
+        patch.setattr(_lagrangian, "BLOCK", 7)
         compiled = score_bound(problem, Run(), floor=found.score)
-        patch.setattr(bounds, "WORKING_ROWS", 3)
+        patch.setattr(_lagrangian, "WORKING_ROWS", 3)
         partial = score_bound(problem, Run(), floor=found.score)
     assert compiled == pytest.approx(plain, rel=1e-3)
     assert min(plain, compiled, partial) >= found.score
@@ -219,7 +219,7 @@ def test_a_forbidden_cell_does_not_drown_the_proof(forbidden, dtype):
     scores[7] = forbidden
     with_walls = SelectionProblem(coupling=weights, feature_scores=scores, k=20, m=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "INSTANT_CELLS", -1)
+        patch.setattr(_exact, "INSTANT_CELLS", -1)
         found = bs.solve(with_walls, "exact")
     slow = bs.solve(with_walls, "exact")
     assert found.proven_optimal and 7 not in found.features
@@ -287,7 +287,7 @@ def test_scales_at_the_ends_of_float64_are_proven_too(scale):
 
 
 def test_too_many_ties_for_exact_arithmetic_leave_a_bound_and_no_proof(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "MOST_LEAVES", 1)
+    monkeypatch.setattr(_branch_and_bound, "MOST_LEAVES", 1)
     problem = SelectionProblem(coupling=np.full((30, 12), 0.1), k=7, m=5)
     with only_branching():
         best = bs.solve(problem, "exact")

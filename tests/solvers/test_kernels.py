@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import Rules, SelectionProblem, groups_by
-from biselect.solvers import annealing, bounds, local_search, row_response
+from biselect.solvers import _lagrangian, _row_response, annealing, local_search
 from biselect.solvers.annealing import anneal
 from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.registry import Run
@@ -120,7 +120,7 @@ def test_the_row_pass_is_exact_however_close_the_rows_are(seed, dtype, spread):
     task = by_features(problem)
     subset = np.sort(rng.permutation(d)[: problem.m])
     values = task.values(subset)
-    chosen = row_response.best_rows(task, subset)
+    chosen = _row_response.best_rows(task, subset)
     assert np.unique(chosen).size == problem.k
     slack = 1e-14 * problem.m * np.abs(values).max()
     assert values[chosen].min() >= np.sort(values)[-problem.k] - slack
@@ -131,9 +131,9 @@ def test_the_row_pass_spans_many_tiles_and_falls_back_on_ties():
     W = rng.normal(size=(50_000, 6)).astype(np.float32)
     task = by_features(SelectionProblem(coupling=W, k=40, m=5))
     subset = np.arange(5)
-    assert row_response.best_rows(task, subset).tolist() == task.respond(subset).tolist()
+    assert _row_response.best_rows(task, subset).tolist() == task.respond(subset).tolist()
     tied = by_features(SelectionProblem(coupling=np.ones((50_000, 6), dtype=np.float32), k=40, m=5))
-    assert row_response.best_rows(tied, subset).tolist() == list(range(40))
+    assert _row_response.best_rows(tied, subset).tolist() == list(range(40))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -144,7 +144,7 @@ def test_climbing_one_after_the_other_equals_climbing_side_by_side(dtype, monkey
     )
     plain = local_search.coordinate_ascent(problem, Run(seed=1))
     monkeypatch.setattr(local_search, "SIDE_BY_SIDE_CELLS", 0)
-    monkeypatch.setattr(bounds, "NUMPY_CELLS", 0)
+    monkeypatch.setattr(_lagrangian, "NUMPY_CELLS", 0)
     large = local_search.coordinate_ascent(problem, Run(seed=1))
     assert (plain.samples.tolist(), plain.features.tolist()) == (large.samples.tolist(), large.features.tolist())
 

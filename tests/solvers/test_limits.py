@@ -16,13 +16,21 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core.exact_sums import at_least
 from biselect.core.rules import Group, Rules
-from biselect.solvers import SOLVERS, averaging, branch_and_bound, check_proof, exact, registry, response, solver_names
-from biselect.solvers.branch_and_bound import on_grid, search, search_on
-from biselect.solvers.forced import reduce_problem
-from biselect.solvers.incumbent import Incumbent
+from biselect.solvers import (
+    SOLVERS,
+    _averaging,
+    _branch_and_bound,
+    _exact,
+    check_proof,
+    registry,
+    response,
+    solver_names,
+)
+from biselect.solvers._branch_and_bound import on_grid, search, search_on
+from biselect.solvers._incumbent import Incumbent
+from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import by_features, glance
-from biselect.solvers.thread_pool import stop_flag
 from biselect.testing.oracles import brute_force
 from biselect.testing.strategies import problems, ruled_problems
 
@@ -77,10 +85,10 @@ def test_no_solver_waits_for_what_it_loads_or_compiles(monkeypatch, never, name)
 
 @pytest.mark.parametrize("step", ["root_bound", "_walk", "search", "averaging_bound", "search_on"])
 def test_what_exact_has_reached_is_not_lost_where_a_step_is_late(monkeypatch, never, step):
-    monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
-    monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
+    monkeypatch.setattr(_exact, "INSTANT_CELLS", -1)
+    monkeypatch.setattr(_exact, "SEARCH_SHARE", 0.0)
     done = bs.solve(NOISE, "exact")
-    home = averaging if step == "averaging_bound" else exact
+    home = _averaging if step == "averaging_bound" else _exact
     with patch.object(home, step, lambda *_, **__: stuck(never)):
         answer = bs.solve(NOISE, "exact", time_limit=1)
     assert_honest(answer)
@@ -133,10 +141,10 @@ def test_a_search_that_is_broken_off_and_goes_on_proves_the_same(problem, data):
     slack = 1e-9 * (1 + abs(optimum))
     climb = bs.solve(problem, "coordinate-ascent", starts=1)
     best = Incumbent(task, reduce_problem(problem), climb.features, climb.samples)
-    root = on_grid(exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
+    root = on_grid(_exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(branch_and_bound, "DIVE_CELLS", data.draw(st.sampled_from([0, 100, 10**9])))
-        patched.setattr(branch_and_bound, "NODES_PER_ROUND", data.draw(st.integers(1, 4)))
+        patched.setattr(_branch_and_bound, "DIVE_CELLS", data.draw(st.sampled_from([0, 100, 10**9])))
+        patched.setattr(_branch_and_bound, "NODES_PER_ROUND", data.draw(st.integers(1, 4)))
         found, reached = search(task, root, best, expiring(0), 1), np.inf
         while found.batch:
             assert found.bound <= reached, "more time never loosens the bound"
@@ -163,7 +171,7 @@ def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
     problem = bs.SelectionProblem(coupling=0.1 * np.random.default_rng(0).integers(0, 2, size=(30, 12)), k=6, m=4)
     task, byte, offers = by_features(problem), np.zeros(1, dtype=np.uint8), []
     best = Incumbent(task, reduce_problem(problem), np.arange(4), np.arange(6))
-    root = on_grid(exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
+    root = on_grid(_exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
     offer = Incumbent.offer
 
     def counted(self, subset, **options):
@@ -172,7 +180,7 @@ def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
         return offer(self, subset, **options)
 
     monkeypatch.setattr(Incumbent, "offer", counted)
-    monkeypatch.setattr(branch_and_bound, "stop_flag", lambda run: nullcontext(byte))
+    monkeypatch.setattr(Run, "stop_flag", lambda run: nullcontext(byte))
     found = search(task, root, best, Run(stop=byte), 1)
     assert len(offers) == 2 and found.batch and found.bound is not None
     byte[0] = 0
@@ -185,18 +193,18 @@ def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
 @pytest.mark.parametrize("dive_cells", [100, 10**9])
 def test_the_search_has_what_the_bounds_leave_of_the_limit(tmp_path, monkeypatch, shape, dive_cells):
     n, d, k, m = shape
-    monkeypatch.setattr(exact, "INSTANT_CELLS", -1)
-    monkeypatch.setattr(branch_and_bound, "DIVE_CELLS", dive_cells)
+    monkeypatch.setattr(_exact, "INSTANT_CELLS", -1)
+    monkeypatch.setattr(_branch_and_bound, "DIVE_CELLS", dive_cells)
     problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(n, d))), k=k, m=m)
     at_once = bs.solve(problem, "exact")
-    monkeypatch.setattr(exact, "SEARCH_SHARE", 0.0)
-    called, averaging_bound = [], averaging.averaging_bound
+    monkeypatch.setattr(_exact, "SEARCH_SHARE", 0.0)
+    called, averaging_bound = [], _averaging.averaging_bound
 
     def noted(*arguments, **options):
         called.append(arguments)
         return averaging_bound(*arguments, **options)
 
-    monkeypatch.setattr(averaging, "averaging_bound", noted)
+    monkeypatch.setattr(_averaging, "averaging_bound", noted)
     later = bs.solve(problem, "exact", time_limit=600)
     assert later.proven_optimal and later.to_dict() == at_once.to_dict()
     assert later.info["nodes"] == at_once.info["nodes"]
@@ -244,7 +252,7 @@ def assert_usable_after_ctrl_c(moment, *, solver="exact", limit=None, cache=None
     return first == "interrupted"
 
 
-@pytest.mark.parametrize("moment", ["biselect.solvers.exact", "multiprocessing.reduction", "numba.core.typing"])
+@pytest.mark.parametrize("moment", ["biselect.solvers._exact", "multiprocessing.reduction", "numba.core.typing"])
 def test_ctrl_c_in_a_first_solve_leaves_a_usable_process(moment):
     assert assert_usable_after_ctrl_c(moment)
 
@@ -270,7 +278,7 @@ def test_ctrl_c_ends_the_work_too(monkeypatch):
     @keeps_limits("all")
     def endless(problem, run):
         looks.append(run)
-        with stop_flag(run) as stop:
+        with run.stop_flag() as stop:
             while not stop[0]:
                 threading.Event().wait(0.001)
         interrupted.set()

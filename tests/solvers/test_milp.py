@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
-from biselect.solvers import exact as proving
+from biselect.solvers import _exact as proving
 from biselect.testing import brute_force
 from biselect.testing.strategies import problems, ruled_problems
 
@@ -61,7 +61,7 @@ def test_a_penalty_does_not_drown_the_witness():
 
 def test_where_there_is_no_time_to_state_the_problem_highs_is_not_asked(monkeypatch):
     problem = SelectionProblem(coupling=np.random.default_rng(0).normal(size=(60, 12)), k=6, m=3)
-    monkeypatch.setattr("biselect.solvers.milp.CELLS_A_SECOND", 1e-9)
+    monkeypatch.setattr("biselect.solvers._milp.CELLS_A_SECOND", 1e-9)
     found, best = bs.solve(problem, "milp", time_limit=60), bs.solve(problem, "exact")
     assert "not asked" in found.info["status"] and not found.proven_optimal and found.proof is None
     assert found.bound <= best.energy <= found.energy
@@ -109,7 +109,7 @@ def test_a_choice_of_highs_that_scores_more_than_the_proof_says_ends_the_proof(m
     def wrong(asked, run, **options):
         return replace(right(asked, run, **options), samples=np.arange(asked.k))
 
-    monkeypatch.setattr("biselect.solvers.milp.exact", wrong)
+    monkeypatch.setattr("biselect.solvers._milp.exact", wrong)
     answer = bs.solve(problem, "milp")
     assert not answer.proven_optimal and answer.proof is None and answer.info["witness"] is False
     assert answer.energy == best.energy and answer.bound == -np.inf

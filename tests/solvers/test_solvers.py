@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import biselect as bs
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.errors import InputError
-from biselect.solvers import SOLVERS, Answer, exact
+from biselect.solvers import SOLVERS, Answer, _exact
 from biselect.solvers.response import top
 from biselect.testing import assert_solver_api, brute_force
 from biselect.testing.strategies import problems, ruled_problems
@@ -50,7 +50,7 @@ def test_auto_is_always_right_on_small_problems(problem):
 
 
 def test_auto_is_honest_when_its_patience_ends(monkeypatch):
-    monkeypatch.setattr(exact, "PATIENCE", 1.5)
+    monkeypatch.setattr(_exact, "PATIENCE", 1.5)
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=rng.random((400, 200)), k=40, m=30)
     answer = bs.solve(problem)

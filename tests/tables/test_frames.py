@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from biselect.errors import InputError
-from biselect.tables.frames import as_matrix, library_of
+from biselect.tables._frames import as_matrix, library_of
 from biselect.weights import Weigher
 
 

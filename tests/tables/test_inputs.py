@@ -6,8 +6,8 @@ import pytest
 from biselect import review, table
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Weighing, running
-from biselect.tables.inputs import call_in_words, open_pool, provenance, tables_of
-from biselect.tables.pools import Roles
+from biselect.tables._inputs import call_in_words, open_pool, provenance, tables_of
+from biselect.tables._split import Roles
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 

@@ -9,9 +9,9 @@ import pytest
 
 from biselect.columns.flag import label_flags
 from biselect.errors import InputError
-from biselect.tables.named_columns import numeric, require_columns, texts
+from biselect.tables._named_columns import numeric, require_columns, texts
 from biselect.tables.readers import CsvForm, read_table
-from biselect.tables.readers.delimited import line_of_row
+from biselect.tables.readers._delimited import line_of_row
 
 ROWS = {"id": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "n": [1, 2, 3], "flag": [True, False, True]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.options import Split
-from biselect.tables.pools import Roles, from_two_tables, split_in_time
+from biselect.tables._split import Roles, from_two_tables, split_in_time
 from biselect.tables.readers import read_table
 
 TABLE = pa.table(

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from biselect.errors import InputError
-from biselect.large.any_source import partitions_of
-from biselect.tables.table import as_table
+from biselect.large._any_source import partitions_of
+from biselect.tables._table import as_table
 
 
 @pytest.mark.parametrize(

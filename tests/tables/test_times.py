@@ -6,7 +6,7 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.options import Split
-from biselect.tables.pools import Roles, split_in_time
+from biselect.tables._split import Roles, split_in_time
 
 
 @pytest.mark.parametrize("as_text", [False, True])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.tables.frames import NamedMatrix
+from biselect.tables._frames import NamedMatrix
 from biselect.weights.alignment import Shift, move_back, moved_columns
 
 

@@ -5,7 +5,7 @@ import pytest
 from pyarrow import parquet
 
 from biselect.errors import InputError
-from biselect.tables.readers.columnar import parquet_blocks
+from biselect.tables.readers._columnar import parquet_blocks
 from biselect.weights import Weigher
 
 

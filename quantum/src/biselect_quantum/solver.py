@@ -14,9 +14,7 @@ from biselect.core.checks import whole
 from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import InputError
 from biselect.options import spell
-from biselect.solvers.exact import exact
-from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.thread_pool import stop_flag
+from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training import Training, train
@@ -102,7 +100,7 @@ def qaoa(
     try:
         check_memory(problem.sector, np.complex64, states=2 * STATES)
     except InputError:
-        with stop_flag(run) as stop:
+        with run.stop_flag() as stop:
             answer = by_wide_sampler(problem, run, partial(look, stop), **how)
         energy = problem.energy(answer.samples, answer.features)
         return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
@@ -240,7 +238,7 @@ def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) 
     if run.expired():
         return {}
     begin = Run.now()
-    answer = exact(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
+    answer = SOLVERS.load("exact")(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
     took = 1e3 * (Run.now() - begin)
     gained = energy - problem.energy(answer.samples, answer.features)
     small = rounding_slack(energy_scale(problem), np.float64)

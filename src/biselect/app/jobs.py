@@ -22,13 +22,12 @@ from typing import Any
 from biselect.errors import BiselectError, InputError
 from biselect.options import Split
 from biselect.progress import Progress
-from biselect.reviews import Inspection, inspect
-from biselect.reviews.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
 from biselect.sessions import ReviewSession
 from biselect.sessions.budget_preview import BudgetPreview
 from biselect.sessions.new_export import drift_from_reference, turn_to, usual_rows
 from biselect.sessions.rounds import export
-from biselect.tables.table import Table
+from biselect.tables import Inspection, Table, inspect
+from biselect.tables.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
 
 EXPORT = "export"  # folder within the session's
 LAST = "the last export"  # in place of a file: what was reviewed before, without what was not fine

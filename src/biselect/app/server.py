@@ -20,22 +20,19 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from biselect.app.connections import PromptProtocol
-from biselect.app.entrance import ENTER, Codes, Entrance
-from biselect.app.guard import ONCE, Guard, TooLargeError, too_large
+from biselect.app.folder import DEMO, bring_demo, named_table, tables_in, take_in
+from biselect.app.guard import ENTER, ONCE, Codes, Entrance, Guard, PromptProtocol, TooLargeError, page, too_large
 from biselect.app.jobs import EXPORT, LAST
-from biselect.app.pages import page
-from biselect.app.tables_in_folder import DEMO, bring_demo, named_table, tables_in, take_in
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Rounds, Split, flags_of
-from biselect.pages.review_rounds import learnt
+from biselect.pages._monitor_view import learnt
 from biselect.pages.words import words_of
-from biselect.reviews.inspection import ROLES
 from biselect.sessions.new_export import USUAL
 from biselect.sessions.rounds import rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
+from biselect.tables.inspection import ROLES
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.cli.console import Steps, out, printable, visible_json
+from biselect.cli.console import Steps
 from biselect.cli.options import Output
-from biselect.cli.tables import show_table
 from biselect.errors import InputError
 from biselect.options import Search
+from biselect.pages.terminal import out, printable, show_table, visible_json
 
 if TYPE_CHECKING:
     from biselect.reviews import Review
@@ -38,7 +38,7 @@ def without_neighbours(search: Search) -> Search:
 
 def answer(review: Review, output: Output, steps: Steps) -> None:
     """Print the answer, or selection.json, write the folder, and open its page where that is asked for."""
-    from biselect.pages.answer_files import selection_json
+    from biselect.pages._answer_files import selection_json
 
     written = [] if output.out is None else review.save(output.out, proof=output.proof)
     if output.proof and review.selection.proof is None:

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.console import Steps, printable
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, a_table, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute
+from biselect.pages.terminal import printable
 
 
 def check(

@@ -44,10 +44,8 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _names(path: Path, delimiter: str | None) -> list[str]:
     """The names of a table's columns, from its first bytes."""
-    from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-    from biselect.tables.readers.json_lines import ENDINGS as JSON_LINES
-    from biselect.tables.readers.sniffing import sniff
-    from biselect.tables.readers.sources import opened
+    from biselect.tables.readers import sniff
+    from biselect.tables.readers.sources import CSV, JSON_LINES, opened
 
     name = path.name.lower()
     if name.endswith(".parquet"):
@@ -58,7 +56,7 @@ def _names(path: Path, delimiter: str | None) -> list[str]:
         with opened(path) as file:
             first: Any = json.loads(file.readline(HEAD))
         return list(first)
-    return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV_ENDINGS) else []
+    return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV) else []
 
 
 SOURCES: dict[str, Callable[..., list[str]]] = {"columns": columns, "maps": maps, "solvers": solvers}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -12,44 +11,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from biselect._stopping import advise as advise  # commands of other packages take it from here
+from biselect.pages.terminal import printable, visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from biselect.progress import Progress
-
-
-SUSPECT = re.compile(r"[^\n -~]")  # characters to look at: not plain ASCII
-JOINERS = "\u200c\u200d"  # that some alphabets and emoji need, and that show nothing of their own
-
-
-def visible(text: str) -> str:
-    """Text as it is, but for what could steer a terminal or turn what it shows around."""
-    return SUSPECT.sub(lambda found: _seen(found[0], " " if found[0].isspace() else "�"), text)
-
-
-def visible_json(text: str) -> str:
-    """JSON with the same content, in which such characters are written as escapes."""
-    return SUSPECT.sub(lambda found: _seen(found[0], json.dumps(found[0])[1:-1]), text)
-
-
-def _seen(character: str, otherwise: str) -> str:
-    return character if character.isprintable() or character in JOINERS else otherwise
 
 
 def fail(message: str, code: int) -> NoReturn:
     """Say what was wrong and stop."""
     print(f"error: {visible(message)}", file=sys.stderr)
     sys.exit(code)
-
-
-def printable(text: str, style: str = "") -> Text:
-    """Text as `visible` gives it, without markup."""
-    from rich.text import Text
-
-    return Text(visible(text), style=style)
 
 
 class Steps:
@@ -97,29 +70,6 @@ def _tell_how_files_are_read(steps: Steps) -> None:
     log.propagate = False
 
 
-def out() -> Console:
-    """The console for answers."""
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
 def show_json(content: Any) -> None:
     """An answer as JSON."""
     sys.stdout.write(visible_json(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n")
-
-
-def show_line(text: str) -> None:
-    """One line of an answer."""
-    out().print(printable(text))
-
-
-def figures(title: str, name: str, *columns: str) -> Table:
-    """A table of figures: names to the left, columns of numbers to the right of them."""
-    from rich.table import Table
-
-    table = Table(title=printable(title), title_justify="left", title_style="bold")
-    table.add_column(name, overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table

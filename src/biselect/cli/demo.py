@@ -25,8 +25,8 @@ def demo(
     The reference is 13,145 earlier transactions of the same table. The labels are shown, never used.
     """
     from biselect.reviews import review
+    from biselect.tables import table
     from biselect.tables.demo import COLUMNS, demo_tables
-    from biselect.tables.table import table
 
     check_place(output)
     steps = Steps(output.quiet)

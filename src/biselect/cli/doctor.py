@@ -13,11 +13,11 @@ import typer
 from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli.console import out, printable
 from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output
 from biselect.errors import InputError
+from biselect.pages.terminal import out, printable
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
 EXTRAS = {  # what pip is given in a clone of the repository, and the packages that this brings

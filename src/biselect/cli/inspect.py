@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from biselect.cli.console import Steps, figures, out, printable, show_json
+from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Csv
+from biselect.pages.terminal import figures, out, printable
 
 SHOWN = 60  # columns in a terminal; --json and --out have all
 
@@ -22,7 +23,8 @@ def inspect(
 ) -> None:
     """Say how TABLE is written, what each of its columns is, and which `select` command makes a report of it."""
     from biselect.core.files import write_file
-    from biselect.reviews import inspect as look
+    from biselect.pages import render_inspection
+    from biselect.tables import inspect as look
     from biselect.tables.readers.sources import Source
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
@@ -31,7 +33,7 @@ def inspect(
     with steps.step(f"Reading {Source.of(table).name}"):
         found = look(table, csv=csv)
     if page is not None:
-        write_file(page, found.to_html())
+        write_file(page, render_inspection(found.to_dict()))
         steps.say(f"wrote {page}")
     if output.json:
         show_json(found.to_dict())

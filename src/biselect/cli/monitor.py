@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli.answer import check_place, open_in_browser
-from biselect.cli.console import Steps, out, printable, visible_json
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, a_table, may_be
-from biselect.cli.tables import show_table
 from biselect.options import Columns, Compute, Csv, Search, Watch, Weighing
+from biselect.pages.terminal import out, printable, show_table, visible_json
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
@@ -48,7 +48,7 @@ def monitor(
     from biselect.core.files import write_folder
     from biselect.pages import render_monitor
     from biselect.reviews import monitor as compare
-    from biselect.tables.table import Table
+    from biselect.tables import Table
 
     check_place(output, NAMES)
     steps = Steps(output.quiet)
@@ -81,7 +81,7 @@ def show(summary: dict[str, Any]) -> None:
     """Alarms as a table for a terminal, and what they do to the selection where it was asked for."""
     from rich.table import Table
 
-    from biselect.pages.monitor import chance, clearest
+    from biselect.pages._monitor_view import chance, clearest
 
     console = out()
     console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
@@ -114,7 +114,7 @@ def show_replaced(summary: dict[str, Any]) -> None:
     """Which rows and columns of the answer the newest reference replaces."""
     from rich.table import Table
 
-    from biselect.pages.monitor import replacements
+    from biselect.pages._monitor_view import replacements
 
     out().print(printable(summary["selection_verdict"]), style="bold")
     shown = replacements(summary["points"])

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biselect.cli.console import Steps, figures, out, printable, show_json, show_line
+from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
 from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
+from biselect.pages.terminal import figures, out, printable, show_line
 
 if TYPE_CHECKING:
     from biselect.sessions import ReviewSession
@@ -66,10 +67,10 @@ def review(
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     from biselect.core.files import private_files
-    from biselect.pages.review_rounds import learnt
+    from biselect.pages._monitor_view import learnt
     from biselect.sessions.new_export import go_on
     from biselect.sessions.rounds import export, offer_rows, rounds_summary, take_answers
-    from biselect.tables.table import Table
+    from biselect.tables import Table
 
     steps = Steps(output.quiet)
 

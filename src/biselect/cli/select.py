@@ -34,7 +34,7 @@ def select(
     --reference-until).
     """
     from biselect.reviews import review
-    from biselect.tables.table import table
+    from biselect.tables import table
 
     check_place(output)
     steps = Steps(output.quiet)

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.console import Steps, visible
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv
+from biselect.pages.terminal import visible
 
 
 def summarise(
@@ -30,7 +31,7 @@ def summarise(
     """
     from biselect.large.engines import bytes_of, engine_for
     from biselect.large.summaries import summed_up
-    from biselect.tables.table import Table
+    from biselect.tables import Table
     from biselect.weights import ReferenceSummary
 
     if out.suffix != ".npz":

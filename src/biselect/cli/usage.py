@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from biselect.cli.console import visible
+from biselect.pages.terminal import visible
 
 
 class PlainGroup(TyperGroup):

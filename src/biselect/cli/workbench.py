@@ -16,7 +16,7 @@ from biselect.cli.options import Output, may_be
 from biselect.extensions import optional
 
 if TYPE_CHECKING:
-    from biselect.app.entrance import Entrance
+    from biselect.app.guard import Entrance
 
 
 def workbench(

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import checks, ising, notebook
+from biselect.core import checks, ising
 from biselect.core import exact_sums as exact_arithmetic
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
@@ -19,6 +19,7 @@ from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as
 from biselect.errors import InputError
+from biselect.pages import _notebook as notebook
 
 FORMAT = "biselect-problem-1"
 

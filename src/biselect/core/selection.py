@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import notebook
 from biselect.core.files import write_file
-from biselect.core.notebook import Cell, strongest_first
 from biselect.core.problem import SelectionProblem
 from biselect.core.proof import FORMAT, Proof
 from biselect.core.rules import Rules
 from biselect.errors import InputError
+from biselect.pages import _notebook as notebook
+from biselect.pages._notebook import Cell, strongest_first
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

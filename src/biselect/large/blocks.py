@@ -15,10 +15,9 @@ from pyarrow import ipc
 
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
-from biselect.large.parts import Part
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.tables.frames import NamedMatrix, align, arrow_floats, as_matrix, refuse_unusable
-from biselect.tables.named_columns import is_number
+from biselect.tables import NamedMatrix, align, arrow_floats, as_matrix, is_number, refuse_unusable
 
 
 @dataclass(frozen=True, kw_only=True)

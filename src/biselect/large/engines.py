@@ -11,8 +11,8 @@ from typing import Any
 from biselect._version import __version__
 from biselect.errors import BiselectError, InputError
 from biselect.extensions import optional
-from biselect.large.any_source import MEMORY
-from biselect.large.parts import Part
+from biselect.large._any_source import MEMORY
+from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, Counter, Engine, Pass, Threads, Traffic, over
 from biselect.options import Compute, spell
 from biselect.progress import Progress

@@ -14,12 +14,9 @@ from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import as_texts, label_flags
 from biselect.core.exact_sums import at_least, number_units
 from biselect.errors import InputError
-from biselect.large.blocks import FeatureColumns, unpacked
-from biselect.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
-from biselect.large.counting import counting_of, windows_from
-from biselect.large.parts import Part, Partitions
-from biselect.large.passes import Arrays, Engine, Pass
-from biselect.large.survey import (
+from biselect.large._collecting import Collecting, Heavy, QuickLook, moved_back, view_of
+from biselect.large._counting import counting_of, windows_from
+from biselect.large._survey import (
     Survey,
     Surveyed,
     constant_in_both,
@@ -27,14 +24,14 @@ from biselect.large.survey import (
     sample_matrix,
     sample_share,
 )
-from biselect.large.time_cut import ORIGIN
-from biselect.large.weighing import Weighing
+from biselect.large._time_cut import ORIGIN
+from biselect.large._weighing import Weighing
+from biselect.large.blocks import FeatureColumns, unpacked
+from biselect.large.dataset import Part, Partitions
+from biselect.large.passes import Arrays, Engine, Pass
 from biselect.options import Columns, spell
 from biselect.progress import Steps
-from biselect.tables.frames import NamedMatrix
-from biselect.tables.inputs import unused_name
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Pool, Roles, from_two_tables
+from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, require_columns, unused_name
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.reference import Windows

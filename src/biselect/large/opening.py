@@ -12,24 +12,31 @@ import pyarrow as pa
 
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
-from biselect.large.any_source import partitions_of
-from biselect.large.arrow_rows import held_partitions
-from biselect.large.checkpoints import resuming
+from biselect.large._any_source import partitions_of
+from biselect.large._arrow_rows import held_partitions
+from biselect.large._checkpoints import resuming
+from biselect.large._ids import refuse_repeated_ids
+from biselect.large._time_cut import cut_in_time
+from biselect.large.dataset import Partitions
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import Tables
-from biselect.large.ids import refuse_repeated_ids
-from biselect.large.parts import Partitions
 from biselect.large.spool import Spool
-from biselect.large.time_cut import cut_in_time
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
-from biselect.tables.frames import row_labels
-from biselect.tables.inputs import check_combination, code_columns, paths_of, resolved, with_index, with_roles
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Roles
+from biselect.tables import (
+    Roles,
+    as_table,
+    check_combination,
+    code_columns,
+    paths_of,
+    require_columns,
+    resolved,
+    row_labels,
+    with_index,
+    with_roles,
+)
 from biselect.tables.readers import CsvForm
 from biselect.tables.readers.sources import Source
-from biselect.tables.table import as_table
 from biselect.weights import Weigher
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form

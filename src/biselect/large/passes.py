@@ -18,8 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.large.any_source import MEMORY
-from biselect.large.parts import Part, RowSource
+from biselect.large._any_source import MEMORY
+from biselect.large.dataset import Part, RowSource
 from biselect.progress import Progress
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from biselect.core.files import temporary_file, temporary_folder
 from biselect.errors import InputError
-from biselect.large.parquet_rows import ParquetRows, parquet_partitions
-from biselect.large.parts import Partitions, in_blocks, refuse_empty
-from biselect.tables.readers.delimited import line_of_row
+from biselect.large._parquet_rows import ParquetRows, parquet_partitions
+from biselect.large.dataset import Partitions, in_blocks, refuse_empty
+from biselect.tables.readers import line_of_row
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group

@@ -18,25 +18,30 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.errors import InputError
-from biselect.large.any_source import MEMORY, partitions_of
+from biselect.large._any_source import MEMORY, partitions_of
+from biselect.large._counting import Counting, counts_of
+from biselect.large._survey import sample_share
 from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.counting import Counting, counts_of
+from biselect.large.dataset import Part, Partitions
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.parts import Part, Partitions
 from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.spool import Spool
-from biselect.large.survey import sample_share
 from biselect.options import refuse_others
 from biselect.progress import Steps
-from biselect.tables.frames import float_values, is_quantity
-from biselect.tables.inputs import features_in, form_of, with_roles
-from biselect.tables.named_columns import require_columns
-from biselect.tables.pools import Roles
-from biselect.tables.readers import CsvForm, read_blocks
-from biselect.tables.readers.delimited import line_of_row
+from biselect.tables import (
+    Roles,
+    as_described,
+    as_table,
+    as_times,
+    features_in,
+    float_values,
+    form_of,
+    is_quantity,
+    require_columns,
+    with_roles,
+)
+from biselect.tables.readers import CsvForm, line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
-from biselect.tables.table import as_described, as_table
-from biselect.tables.times import as_times
 from biselect.weights import ReferenceSummary
 from biselect.weights.reference_summary import ENTRIES, counted_sketch
 

@@ -1,6 +1,5 @@
-"""Plain data to pages and files; nothing is computed here."""
+"""Plain data to pages and files; nothing is computed here. Names load on first use."""
 
-from biselect.pages.html import render_html
-from biselect.pages.monitor import render_monitor
+import lazy_loader
 
-__all__ = ["render_html", "render_monitor"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

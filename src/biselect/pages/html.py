@@ -29,6 +29,11 @@ def render_html(summary: Mapping[str, Any], language: str = "en") -> str:
     return render_page("report.html", summary, FORMAT, words=words_of(language))
 
 
+def render_inspection(data: Mapping[str, Any]) -> str:
+    """The page of `Inspection.to_dict`: how a table is written, and what its columns are."""
+    return render_page("inspection.html", data, "biselect-inspection-1")
+
+
 def render_page(template: str, summary: Mapping[str, Any], format_: str, *, package: str = "", **more: Any) -> str:
     """A page from plain data of the format it expects; `package` may hold templates beside ours."""
     if not isinstance(summary, Mapping) or summary.get("format") != format_:

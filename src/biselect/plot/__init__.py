@@ -14,10 +14,10 @@ PICTURES: Registry[Any] = Registry(
     "biselect.pictures",
     "picture",
     {
-        "block": "biselect.plot.heat:block",
-        "budgets": "biselect.plot.scores:budgets",
-        "drift": "biselect.plot.change:drift",
-        "reasons": "biselect.plot.scores:reasons",
+        "block": "biselect.plot._block:block",
+        "budgets": "biselect.plot._scores:budgets",
+        "drift": "biselect.plot._change:drift",
+        "reasons": "biselect.plot._scores:reasons",
     },
 )
 

@@ -1,6 +1,3 @@
-from .inspection import Inspection as Inspection
-from .inspection import ReviewOptions as ReviewOptions
-from .inspection import inspect as inspect
 from .kinds import Kind as Kind
 from .kinds import KindList as KindList
 from .kinds import find_kinds as find_kinds

@@ -17,15 +17,15 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
-from biselect.large.checking import Screens, light, refuse_other, weigh_again
-from biselect.large.weighing import FILE
+from biselect.large._weighing import FILE
+from biselect.large.check import Screens, light, refuse_other, weigh_again
 from biselect.options import Compute
-from biselect.pages.answer_files import told_files
+from biselect.pages._answer_files import told_files
 from biselect.pages.words import words_of
 from biselect.progress import Steps
+from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.kinds import FILE as KINDS
 from biselect.reviews.kinds import FORMAT, KindList, find_kinds, sides_of
-from biselect.reviews.view import WholeTable, summarise
 from biselect.solvers import check_proof
 from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
 from biselect.tables.row_rules import rules_in_words

@@ -9,18 +9,20 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.options import Search
 from biselect.progress import Steps
-from biselect.reviews.explorer import explore
+from biselect.reviews._explorer import explore
+from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.headline import Chance
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
-from biselect.reviews.view import WholeTable, summarise
 from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
-from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.budgets import PATIENCE
 from biselect.solvers.representatives import memory_in_words, of_kept_rows
 from biselect.weights.evidence import WeighedPool
+
+ANSWER_WORK = 5_000_000  # sums that a check of its proof may take: .2 s
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,7 +68,7 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
     selection = question.solved
     if selection is None:
         with step(f"Solving with {search.solver}{memory_in_words(problem, search.solver)}") as progress:
-            limits: dict[str, Any] = {"seed": search.seed, "time_limit": search.time_limit}
+            limits: dict[str, Any] = {"seed": search.seed, "time_limit": search.time_limit, "check_work": ANSWER_WORK}
             selection = solve(problem, search.solver, **limits, progress=progress)
     shown = selection if question.whole is None else of_kept_rows(selection, problem)
     nearby = [shown]

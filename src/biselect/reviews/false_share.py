@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
-from biselect.tables.frames import rows_of
+from biselect.tables import rows_of
 from biselect.weights import Weigher
 from biselect.weights.maps import GaussianMap
 

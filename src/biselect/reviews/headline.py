@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection, SelectionProblem
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 
 DRAWS = 19  # so that what exceeds them all has a chance of one in twenty

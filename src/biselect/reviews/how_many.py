@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection, SelectionProblem
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 
 MOST = 12  # columns compared; a person reads no more beside each other

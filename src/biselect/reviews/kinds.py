@@ -17,7 +17,7 @@ from biselect.options import Search
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.representatives import of_kept_rows
-from biselect.tables.frames import NamedMatrix, rows_of
+from biselect.tables import NamedMatrix, rows_of
 from biselect.weights import Weigher
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once

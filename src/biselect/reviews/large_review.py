@@ -17,12 +17,12 @@ from biselect.errors import InfeasibleError
 from biselect.large.gathering import KeptPool, Tables, gather
 from biselect.options import RowRules, Search
 from biselect.progress import Progress
+from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import Question
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
-from biselect.reviews.view import WholeTable
 from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
-from biselect.tables.inputs import all_names
+from biselect.tables import all_names
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.evidence import WeighedPool

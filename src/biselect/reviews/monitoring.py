@@ -14,21 +14,32 @@ import pyarrow.compute as pc
 from biselect._version import __version__
 from biselect.core import Selection
 from biselect.errors import InputError
+from biselect.large.dataset import Partitions, rows_between
 from biselect.large.engines import bytes_of, engine_for
-from biselect.large.parts import Partitions, rows_between
 from biselect.large.passes import Engine
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
-from biselect.pages.monitor import FORMAT
+from biselect.pages._monitor_view import FORMAT
 from biselect.progress import Steps, steps_of
 from biselect.solvers import solve
-from biselect.tables.inputs import call_in_words, features_in, form_of, paths_of, provenance, tables_of, with_roles
-from biselect.tables.named_columns import numeric, require_columns
-from biselect.tables.pools import Roles
-from biselect.tables.readers.delimited import line_of_row, read_as
-from biselect.tables.table import as_described, as_table
-from biselect.tables.times import as_times, windows_in_time
+from biselect.tables import (
+    Roles,
+    as_described,
+    as_table,
+    as_times,
+    call_in_words,
+    features_in,
+    form_of,
+    numeric,
+    paths_of,
+    provenance,
+    require_columns,
+    tables_of,
+    windows_in_time,
+    with_roles,
+)
+from biselect.tables.readers import line_of_row, read_as
 from biselect.weights import ReferenceSummary, Weigher
 from biselect.weights.changes import Change, column_changes, holm
 from biselect.weights.maps import map_name

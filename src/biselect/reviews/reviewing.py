@@ -22,9 +22,20 @@ from biselect.reviews.large_review import LargeReview
 from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
 from biselect.reviews.warnings import Findings, table_findings
-from biselect.tables.frames import NamedMatrix, library_of, row_labels, varying
-from biselect.tables.inputs import call_in_words, form_of, open_pool, paths_of, provenance, tables_of
-from biselect.tables.pools import Pool, Roles
+from biselect.tables import (
+    NamedMatrix,
+    Pool,
+    Roles,
+    call_in_words,
+    form_of,
+    library_of,
+    open_pool,
+    paths_of,
+    provenance,
+    row_labels,
+    tables_of,
+    varying,
+)
 from biselect.tables.problem_files import read_problem
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher

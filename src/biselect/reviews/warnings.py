@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
-from biselect.tables.frames import NamedMatrix
-from biselect.tables.pools import Pool
+from biselect.tables import NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 

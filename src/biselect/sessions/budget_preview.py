@@ -8,10 +8,10 @@ from typing import Any
 from biselect.core import SelectionProblem
 from biselect.options import Split, Weighing
 from biselect.progress import Steps, steps_of
-from biselect.reviews.explorer import one_more
+from biselect.reviews._explorer import one_more
 from biselect.sessions.review_tables import ReviewTables
 from biselect.solvers import solve
-from biselect.tables.inputs import tables_of
+from biselect.tables import tables_of
 from biselect.weights.paper import Form
 
 

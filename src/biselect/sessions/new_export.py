@@ -20,7 +20,7 @@ from biselect.progress import Steps, steps_of
 from biselect.reviews.monitoring import monitor
 from biselect.sessions.session import ReviewSession
 from biselect.sessions.store import NOT_FINE, UNSURE, is_begun
-from biselect.tables.table import Table, as_described
+from biselect.tables import Table, as_described
 
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
 

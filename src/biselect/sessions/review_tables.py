@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.options import Split, Weighing
-from biselect.tables.frames import NamedMatrix, rows_of, varying
-from biselect.tables.inputs import form_of, open_pool
-from biselect.tables.pools import Pool, Roles, entry_as_text
-from biselect.tables.table import Table
+from biselect.tables import NamedMatrix, Pool, Roles, Table, entry_as_text, form_of, open_pool, rows_of, varying
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, move_back
 from biselect.weights.evidence import gather_evidence

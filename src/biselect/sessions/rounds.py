@@ -12,7 +12,7 @@ from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
 from biselect.options import Search, Split, Weighing
-from biselect.pages.review_rounds import FORMAT, render_rounds
+from biselect.pages._monitor_view import ROUNDS_FORMAT, render_rounds
 from biselect.progress import Steps, steps_of
 from biselect.reviews.result import Review
 from biselect.reviews.reviewing import review
@@ -138,7 +138,7 @@ def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
         names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
         tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
     return {
-        "format": FORMAT,
+        "format": ROUNDS_FORMAT,
         "version": __version__,
         "title": "Rounds of review",
         "tables": tables,

@@ -33,9 +33,8 @@ from biselect.sessions.store import (
     Withdrawal,
 )
 from biselect.sessions.tally import RoundFound, found_so_far
-from biselect.tables.inputs import provenance, tables_of
+from biselect.tables import Table, provenance, tables_of
 from biselect.tables.readers.sources import PART, Source
-from biselect.tables.table import Table
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 MAP, DRIFT, KINDS = "ecdf", "recentre", 5  # unless the caller says otherwise

@@ -1,7 +1,7 @@
 """Solvers: one file each, one registry. `solve(problem)` is the way in."""
 
-from biselect.solvers.bounds import certified
-from biselect.solvers.neighbouring import neighbours
+from biselect.solvers._lagrangian import certified
+from biselect.solvers.budgets import neighbours
 from biselect.solvers.registry import SOLVERS, Answer, Run, Solver, keeps_limits, solve, solver_names, solver_options
 
 __all__ = [

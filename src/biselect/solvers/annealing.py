@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.incumbent import clamp_penalties
+from biselect.solvers._incumbent import clamp_penalties
+from biselect.solvers._threads import ThreadPool
 from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import SideProblem, cheaper_side, has_room
-from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
 SLICE_CELLS, FEWEST = 2_000_000, 20  # cells and at least so many steps between two looks at the clock

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.bounds import row_bounds
+from biselect.solvers._lagrangian import row_bounds
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import (
     SideProblem,
@@ -112,7 +112,7 @@ def _climb_large(
     task: SideProblem, features: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
     """The same climb for one start, with the compiled pass over the rows."""
-    from biselect.solvers.row_response import best_rows  # loads numba
+    from biselect.solvers._row_response import best_rows  # loads numba
 
     score, best, rounds = -np.inf, (np.empty(0, dtype=np.int64), features), 0
     while True:

@@ -2,10 +2,12 @@
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Event, Thread
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -19,11 +21,12 @@ from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
-from biselect.solvers.forced import Reduced, reduce_problem
+from biselect.solvers._proof_checks import LITTLE_WORK, Verdict, follow
+from biselect.solvers._reduction import Reduced, reduce_problem
 from biselect.solvers.response import glance
-from biselect.solvers.small_proofs import LITTLE_WORK, Verdict, follow
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+LOOK_AROUND = 0.02  # seconds between two looks at the clock
 LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
 
 
@@ -63,6 +66,21 @@ class Run:
     def expired(self) -> bool:
         """Whether the deadline has passed, or nobody waits any more."""
         return bool(self.stop[0]) or self.now() >= self.deadline
+
+    @contextmanager
+    def stop_flag(self) -> Iterator[NDArray[np.uint8]]:
+        """One byte that turns to 1 once the run has expired, for compiled kernels to look at while they work."""
+        stop, over = np.full(1, self.expired(), dtype=np.uint8), Event()
+
+        def watch() -> None:
+            while not stop[0] and not over.wait(min(LOOK_AROUND, max(0.0, self.deadline - self.now()))):
+                stop.fill(self.expired())
+
+        Thread(target=watch, daemon=True).start()
+        try:
+            yield stop
+        finally:
+            over.set()
 
     def after(self, share: float) -> float:
         """When this share of the time that is left will be over."""
@@ -117,9 +135,9 @@ SOLVERS: Registry[Solver] = Registry(
     "biselect.solvers",
     "solver",
     {
-        "auto": "biselect.solvers.exact:auto",
-        "exact": "biselect.solvers.exact:exact",
-        "milp": "biselect.solvers.milp:milp",
+        "auto": "biselect.solvers._exact:auto",
+        "exact": "biselect.solvers._exact:exact",
+        "milp": "biselect.solvers._milp:milp",
         "annealing": "biselect.solvers.annealing:annealing",
         "coordinate-ascent": "biselect.solvers.local_search:coordinate_ascent",
         "greedy": "biselect.solvers.local_search:greedy",

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.solvers.branch_and_bound import TABLE_BYTES
+from biselect.solvers._branch_and_bound import TABLE_BYTES
+from biselect.solvers._threads import BLOCK_SHARE, MOST_BLOCK
 from biselect.solvers.registry import solve
-from biselect.solvers.thread_pool import BLOCK_SHARE, MOST_BLOCK
 
 NAME = "any other row"
 WANTED = "rows that were not kept"  # how many of them the best choice could use, as far as is known

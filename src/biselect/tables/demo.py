@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 import pyarrow as pa
 
 from biselect.options import Columns
-from biselect.tables.pools import Pool, Roles, from_two_tables
+from biselect.tables._split import Pool, Roles, from_two_tables
 from biselect.tables.readers import read_table
 
 COLUMNS = Columns(id="transaction", label="Class", time="Time")

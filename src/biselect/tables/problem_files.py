@@ -12,10 +12,9 @@ from biselect.core import SelectionProblem
 from biselect.core.untrusted import read_json, refused_as
 from biselect.errors import InputError
 from biselect.options import ANY, spell
-from biselect.tables.named_columns import names_in, numeric, require_columns, texts
+from biselect.tables._named_columns import names_in, numeric, require_columns, texts
 from biselect.tables.readers import CsvForm, read_table
-from biselect.tables.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.tables.readers.sources import Source
+from biselect.tables.readers.sources import CSV, Source
 
 
 def read_problem(
@@ -51,7 +50,7 @@ def read_problem(
     left_out = names_in(exclude, table.column_names)
     require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
     names = [name for name in table.column_names if name not in {id_column, *left_out}]
-    if source.path.name.lower().endswith(CSV_ENDINGS):  # other files tell names from weights
+    if source.path.name.lower().endswith(CSV):  # other files tell names from weights
         _refuse_weights_for_names(names, source.path)
     weights = numeric(table, names, str(path))
     return SelectionProblem(

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
 from biselect.errors import InputError
-from biselect.tables.named_columns import is_date, is_number, is_text, unparsable_entries
-from biselect.tables.readers.delimited import reading_of
-from biselect.tables.readers.text_columns import MOSTLY
+from biselect.tables._named_columns import is_date, is_number, is_text, unparsable_entries
+from biselect.tables.readers import MOSTLY, reading_of
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
 RARE = 0.2  # share up to which a value is rare enough for a positive

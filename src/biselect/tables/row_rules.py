@@ -9,7 +9,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Group, Rules, groups_by
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import ANY, RowRules, spell
-from biselect.tables.named_columns import names_in
+from biselect.tables._named_columns import names_in
 
 MOST_NAMES = 12  # of a rule that are written out
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.tables.frames import NamedMatrix
+from biselect.tables import NamedMatrix
 
 DRIFT = ("recentre", "keep")
 QUARTILES = (0.25, 0.5, 0.75)

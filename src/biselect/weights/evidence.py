@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns.category import Categories
-from biselect.tables.frames import NamedMatrix, align, as_matrix, rows_of
-from biselect.tables.pools import Pool
+from biselect.tables import NamedMatrix, Pool, align, as_matrix, rows_of
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 

@@ -15,7 +15,7 @@ from biselect.columns.distribution import Column, RankSketch
 from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.options import Columns, spell
-from biselect.tables.frames import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
+from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.weights.whole_row import SAMPLE
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart

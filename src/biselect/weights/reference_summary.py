@@ -21,7 +21,7 @@ from biselect.core.files import write_file
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
 from biselect.options import Stated, Weighing, spell
-from biselect.tables.frames import as_matrix, float_values, is_quantity
+from biselect.tables import as_matrix, float_values, is_quantity
 from biselect.weights.reference import FEWEST_ROWS, Windows, windows_of
 
 FORMAT = "biselect-reference-1"

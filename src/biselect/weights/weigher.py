@@ -15,7 +15,7 @@ from biselect.columns.category import Categories
 from biselect.columns.distribution import CENTERS, Scale, fit_scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
-from biselect.tables.frames import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
+from biselect.tables import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
 from biselect.weights.maps import WeightMap, make_map, map_name
 from biselect.weights.reference import MEMORY, WindowBuilder, Windows, refuse_labels
 from biselect.weights.reference_summary import ReferenceSummary, as_windows

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli.completion import among
-from biselect.cli.console import Steps, advise, fail, out, printable, visible_json
+from biselect.cli.console import Steps, advise, fail
 from biselect.cli.from_options import Only
-from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
+from biselect.pages.terminal import out, printable, show_table, visible_json
 from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.solvers.budgets import neighbours
 from biselect.solvers.kernels import next_below, next_unit
-from biselect.solvers.neighbouring import neighbours
 from biselect.testing import assert_solver_api
 from biselect_studies.extensions.kawasaki import ring_walk
 from biselect_studies.extensions.swap_sa import swap_walk

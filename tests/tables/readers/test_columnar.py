@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large import opening
-from biselect.large.any_source import partitions_of
+from biselect.large._any_source import partitions_of
 from biselect.options import Columns
-from biselect.pages.answer_files import selection_json
+from biselect.pages._answer_files import selection_json
 from biselect.tables.readers import read_blocks, read_table
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

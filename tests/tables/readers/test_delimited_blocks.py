@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.tables.readers import delimited, delimited_blocks, read_table
-from biselect.tables.readers.delimited import PLAIN, CsvForm
-from biselect.tables.readers.delimited_blocks import stream_delimited
+from biselect.tables.readers import _delimited as delimited
+from biselect.tables.readers import _delimited_blocks as delimited_blocks
+from biselect.tables.readers import read_table
+from biselect.tables.readers._delimited import PLAIN, CsvForm
+from biselect.tables.readers._delimited_blocks import stream_delimited
 
 DAYS = st.dates().map(lambda day: f"{day:%d.%m.}{day.year:04}")
 NUMBERS = st.integers(-9999, 9999)

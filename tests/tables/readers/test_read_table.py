@@ -13,11 +13,11 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.large.passes import Threads
 from biselect.large.summaries import summed_up
 from biselect.progress import steps_of
-from biselect.tables.inputs import provenance
+from biselect.tables._inputs import provenance
+from biselect.tables._table import Table
 from biselect.tables.problem_files import read_problem
 from biselect.tables.readers import read_blocks, read_table
 from biselect.tables.readers.sources import Source
-from biselect.tables.table import Table
 
 ROWS = {"id": ["a", "b"], "x": [1, 2], "y": [0.5, None], "ok": [True, False]}
 
@@ -135,8 +135,8 @@ def test_what_sqlite_cannot_answer_is_said(sqlite, part, message):
 
 
 def test_a_view_without_end_is_stopped(sqlite, monkeypatch):
-    monkeypatch.setattr("biselect.tables.readers.databases.STEPS", 1 << 20)
-    monkeypatch.setattr("biselect.tables.readers.databases.STEPS_A_BYTE", 0)
+    monkeypatch.setattr("biselect.tables.readers._databases.STEPS", 1 << 20)
+    monkeypatch.setattr("biselect.tables.readers._databases.STEPS_A_BYTE", 0)
     with pytest.raises(InputError, match="too many steps"):
         read_table(f"{sqlite}::endless")
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli.console import Steps, figures, show_json, show_line
+from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
-from biselect.cli.tables import show_table
 from biselect.options import Columns
+from biselect.pages.terminal import figures, show_line, show_table
 from biselect_quantum.cli.readers import read_angles, read_start
 from biselect_quantum.options import CircuitOptions
 

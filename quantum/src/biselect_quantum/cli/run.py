@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import completion
-from biselect.cli.console import Steps, printable, show_line
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
 from biselect.cli.options import Output
-from biselect.cli.tables import show_table
 from biselect.errors import InputError
+from biselect.pages.terminal import printable, show_line, show_table
 from biselect_quantum.cli.readers import read_threshold
 from biselect_quantum.options import RunOptions
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biselect.cli.console import Steps, figures, show_line, visible_json
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.help import FIRST
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
-from biselect.cli.tables import show_table
 from biselect.errors import InputError
 from biselect.options import Columns
+from biselect.pages.terminal import figures, show_line, show_table, visible_json
 from biselect_quantum.cli.readers import read_angles, read_start, read_threshold
 from biselect_quantum.options import CircuitOptions, TrainingOptions
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
-from biselect.plot.canvas import axes_for, legend_below
-from biselect.plot.style import COLOURS, MARKERS
+from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect_quantum.circuits import SCHEDULES, Ansatz, AnsatzSpec, Observable, Schedule, Training
 from biselect_quantum.circuits.schedule import COMPONENTS
 from biselect_quantum.circuits.training.initial_angles import units

@@ -23,7 +23,11 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # in the name of a partition's folder
 LAKE_TABLES = {"_delta_log": "Delta", "metadata/*.metadata.json*": "Iceberg", ".hoodie": "Hudi"}
 """What lies in a table's folder beside its Parquet files, and the kind of table that it tells."""
 PACKED = {".gz": "gzip", ".zst": "zstd"}
-ENDINGS = tuple(PACKED)
+CSV = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", *PACKED))
+JSON_LINES = tuple(f"{ending}{packed}" for ending in (".jsonl", ".ndjson") for packed in ("", *PACKED))
+PARQUET, ARROW = (".parquet",), (".arrow", ".feather", ".ipc")
+WORKBOOKS = (".xlsx", ".xlsm")
+DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 
 
 @dataclass(frozen=True, kw_only=True)

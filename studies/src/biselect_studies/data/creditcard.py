@@ -64,7 +64,7 @@ def load_credit_card(path: str | Path | None = None) -> CreditCard:
 @lru_cache(maxsize=1)
 def _load(path: Path) -> CreditCard:
     from biselect.columns.flag import label_flags
-    from biselect.tables.named_columns import numeric, require_columns
+    from biselect.tables import numeric, require_columns
     from biselect.tables.readers import read_table
 
     if path.is_file():

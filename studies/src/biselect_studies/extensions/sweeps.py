@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biselect.errors import InputError
-from biselect.tables.frames import rows_of
-from biselect.tables.times import windows_in_time
+from biselect.tables import rows_of, windows_in_time
 from biselect.weights.maps import map_names
 from biselect.weights.reference_summary import ReferenceSummary
 from biselect.weights.weigher import Weigher

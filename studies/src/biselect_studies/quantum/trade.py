@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.plot.canvas import axes_for, legend_below
-from biselect.plot.style import COLOURS, MARKERS
+from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect.solvers import solve
 from biselect_quantum.devices.bundle import EDGES, Bundle, place_circuit
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources

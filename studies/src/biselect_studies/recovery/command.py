@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli.console import Steps, out
+from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import KOfTable, MOfTable, Output, a_table, one_of
-from biselect.cli.tables import show_table
 from biselect.errors import InputError
 from biselect.options import Columns, Flag, Options, Search
+from biselect.pages.terminal import out, show_table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from biselect.core import SelectionProblem
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles
     from biselect_studies.recovery import Certificate
 
 KINDS = ("bounded", "paper", "none")
@@ -58,7 +58,7 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
-    from biselect.tables.pools import Roles
+    from biselect.tables import Roles
     from biselect.tables.readers.sources import Source
     from biselect_studies.recovery import certify as certify_problem
 
@@ -87,7 +87,7 @@ def read_weights(
     problem: Path, reference: Path | None, roles: Roles, *, k: int | None, m: int | None, marginals: str
 ) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
     """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
-    from biselect.tables.inputs import open_pool
+    from biselect.tables import open_pool
     from biselect.tables.problem_files import read_problem
     from biselect.weights import Weigher
     from biselect_studies.data.marginals import MARGINALS

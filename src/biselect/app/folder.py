@@ -1,0 +1,88 @@
+"""The tables in the workbench's folder: which there are, and how one comes into it. No other file is ever named."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from importlib.resources import as_file, files
+from itertools import count
+from pathlib import Path
+
+from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
+from biselect.errors import InputError
+from biselect.sessions.rounds import NEXT
+from biselect.tables.readers.sources import ARROW, CSV, JSON_LINES, PARQUET, WORKBOOKS
+
+ENDINGS = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS)
+MOST_NAMED = 500  # tables that are listed
+LONGEST = 100  # characters of a name
+DEMO = {"demo-transactions.parquet": "pool.parquet", "demo-normal.parquet": "reference.parquet"}
+
+
+def tables_in(folder: Path) -> list[str]:
+    """Names of tables in the folder, the newest first: files of a known kind, and folders of Parquet files."""
+    found = []
+    for path in folder.iterdir():
+        if path.name.startswith(".") or path.name == NEXT or path.is_symlink():
+            continue
+        if path.is_file() and path.name.lower().endswith(ENDINGS):
+            found.append((path.stat().st_mtime_ns, path.name))
+        elif path.is_dir() and next(path.glob("*.parquet"), None) is not None:
+            found.append((path.stat().st_mtime_ns, path.name))
+    return [name for _, name in sorted(found, reverse=True)][:MOST_NAMED]
+
+
+def named_table(folder: Path, name: str) -> str:
+    """The name of a table that is in the folder, or an error."""
+    if name not in tables_in(folder):
+        raise InputError("there is no such table in the folder; choose one of those listed")
+    return name
+
+
+def safe_name(given: str) -> str:
+    r"""A file name for what somebody calls their file: no path, no odd characters, a known ending.
+
+    >>> safe_name("..\\..\\etc/päyments <b>.csv")
+    'päyments b.csv'
+    """
+    last = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1]
+    kept = "".join(letter for letter in last if letter.isalnum() or letter in " ._-()").replace("::", "")
+    name = re.sub(r"\s+", " ", kept).strip(" .")
+    ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
+    if ending is None or len(name) == len(ending):
+        raise InputError(f"the name of a table ends in one of {', '.join(ENDINGS)}")
+    return name[: -len(ending)][:LONGEST].strip(" .") + ending.lower()
+
+
+async def take_in(folder: Path, given: str, content: AsyncIterator[bytes]) -> str:
+    """Write a file that somebody brings into the folder, beside what is there; gives the name that it got."""
+    name = safe_name(given)
+    with temporary_folder(folder) as apart:
+        staged = apart / "file"
+        size = 0
+        with temporary_file(staged) as file:
+            async for part in content:
+                size += len(part)
+                file.write(part)
+        if size == 0:
+            raise InputError("the file is empty")
+        ending = next(ending for ending in ENDINGS if name.endswith(ending))
+        for number in count(1):
+            free = name if number == 1 else f"{name.removesuffix(ending)} ({number}){ending}"
+            if free == NEXT:  # is written anew with every round
+                continue
+            try:
+                keep_staged(staged, folder / free)
+            except FileExistsError:
+                continue
+            return free
+    raise AssertionError("numbers do not end")
+
+
+def bring_demo(folder: Path) -> None:
+    """Write the demo's two tables into the folder, where they are not there yet."""
+    for name, source in DEMO.items():
+        with as_file(files("biselect.tables") / "excerpt" / source) as place:
+            if not (folder / name).exists():
+                write_file(folder / name, place.read_bytes())

@@ -1,0 +1,270 @@
+"""Third pass, over the pool: keep the rows that are heavy in some way.
+
+A row is kept by its own weights alone, so what is kept does not depend on the parts, and how heavy the others can be is
+known without looking at them: less than what counts as heavy. In the search they are stood for by rows that weigh just
+that much whatever the columns (`biselect.solvers.representatives`).
+
+Nearly all rows are told to be light by a quick look: a number within a certain interval weighs no more than a certain
+level. Only what this leaves in doubt is weighed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from biselect.columns.counts import lots
+from biselect.large._ids import id_texts
+from biselect.large._time_cut import ORIGIN
+from biselect.large.blocks import FeatureColumns, joined, packed, told_of
+from biselect.large.dataset import Part
+from biselect.large.passes import Arrays
+from biselect.tables import NamedMatrix
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift
+
+CHUNK = 1 << 14  # rows looked at at a time: what is known of them stays in cache
+LEVELS = (0.15, 0.3, 0.5, 0.75, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.7, 4.5, 6.0, 9.0)  # of weights, for the quick look
+MARGIN = 1e-12  # for machines that round otherwise
+SLACK = 1e-4  # for the single precision of the quick look
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heavy:
+    """What counts as heavy: more than `above`, and of the rows that weigh exactly that much a share.
+
+    Where many rows weigh alike, some of them are as good as all: any of them may be chosen.
+    """
+
+    above: float
+    share: float = 1.0
+
+    @classmethod
+    def of(cls, weights: NDArray[np.float64], drawn_share: float, rows: int) -> Heavy:
+        """What about so many rows of the whole table reach, read off a sample of this share of it."""
+        if rows * drawn_share >= weights.size:
+            return cls(above=-np.inf)
+        place = max(1, round(rows * drawn_share))
+        above = float(np.partition(weights, weights.size - place)[weights.size - place])
+        wanted = place - int((weights > above).sum())
+        return cls(above=above, share=min(1.0, wanted / int((weights == above).sum())))
+
+    def is_in(self, weights: NDArray[np.float64], positions: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
+        """Which rows are heavy."""
+        found = weights > self.above
+        tied = np.flatnonzero(weights == self.above)
+        if tied.size:
+            found[tied] = True if self.share == 1 else lots(positions[tied], seed) < np.uint64(int(self.share * 2**64))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A way to look at a row.
+
+    Attributes:
+        columns: positions of the features that may be chosen.
+        m: how many are.
+        heavy: what the m largest weights there must add up to.
+        theta: a weight about as large as the m-th largest of a row; any number would do.
+    """
+
+    columns: tuple[int, ...]
+    m: int
+    heavy: Heavy
+    theta: float
+
+    def sums(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each row what its m largest weights in these columns add up to."""
+        from biselect.large._heavy_kernel import top_sums  # loads numba
+
+        found = np.empty(len(W))
+        top_sums(W, np.array(self.columns), self.m, found)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QuickLook:
+    """Intervals of numbers, level by level, within which none weighs more than the level.
+
+    Attributes:
+        lows: levels × features, the lower ends.
+        highs: the upper ends.
+        rises: the levels as steps; the last one leads to the largest weight of all.
+    """
+
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    rises: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, calibrator: Weigher, shifts: Shift | None) -> QuickLook | None:
+        """For a fitted calibrator, in the units of the table; None where its map cannot tell."""
+        levels = [level for level in LEVELS if level < calibrator.cap]
+        if not levels:
+            return None
+        found = [calibrator.numbers_at_most(level) for level in levels]
+        ends = [each for each in found if each is not None]
+        if len(ends) < len(levels):
+            return None
+        lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
+        if shifts is not None:
+            lows, highs = shifts.undone(lows, 1), shifts.undone(highs, -1)
+        rises = np.diff([0.0, *levels, calibrator.cap]).astype(np.float32)
+        return cls(lows=lows, highs=highs, rises=np.nextafter(rises, np.float32(np.inf)))
+
+    def weights(self, column: int, x: NDArray[Any], out: NDArray[np.float32]) -> None:
+        """Fill `out` with at least what each number of a column weighs."""
+        from biselect.large._heavy_kernel import levels_of  # loads numba
+
+        lows, highs = self.lows[:, column].astype(x.dtype), self.highs[:, column].astype(x.dtype)
+        if x.dtype == np.float32:  # rounded inwards
+            lows, highs = np.nextafter(lows, np.float32(np.inf)), np.nextafter(highs, np.float32(-np.inf))
+        levels_of(x, lows, highs, self.rises, out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collecting:
+    """The pass.
+
+    Attributes:
+        name: what a person reads while it runs.
+        features: how they are read.
+        beside: other columns that kept rows bring along.
+        calibrator: weighs the rows; it needs no row of the reference.
+        shifts: how columns that moved are put back first; None where none did.
+        quick: tells most rows to be light without weighing them; None where it cannot.
+        views: ways to look at a row.
+        heavy: what all weights of a row must add up to for its neighbours to be looked up.
+        seed: fixes which of many rows that weigh alike are kept.
+        id_column: names the rows; None for their positions.
+        ids: rows that are kept in any case.
+    """
+
+    name: str
+    features: FeatureColumns
+    beside: tuple[str, ...]
+    calibrator: Weigher
+    shifts: Shift | None
+    quick: QuickLook | None
+    views: tuple[View, ...]
+    heavy: float
+    seed: int
+    id_column: str | None = None
+    ids: frozenset[str] = frozenset()
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        columns = list(dict.fromkeys([*self.features.names, *self.beside]))
+        kept, positions = [], []
+        with told_of(part):
+            for first, block in part.blocks(columns):
+                rows = self._rows(first, block)
+                if rows.size:
+                    kept.append(block.take(rows))
+                    positions.append(first + rows)
+        return {
+            "at": np.concatenate([*positions, np.empty(0, dtype=np.int64)]),
+            **packed([pa.concat_tables(kept)] if kept else []),
+        }
+
+    def _rows(self, first: int, block: pa.Table) -> NDArray[np.int64]:
+        """The rows of a block to keep."""
+        doubtful = self._doubtful(block)
+        found = []
+        for start in range(0, doubtful.size, CHUNK):
+            rows = doubtful[start : start + CHUNK]
+            part = block if rows.size == block.num_rows else block.take(rows)
+            found.append(rows[self._is_heavy(self.features.matrix(part, first + rows), first + rows)])
+        named = self._named(first, block)
+        return np.unique(np.concatenate([*found, named]))
+
+    def _doubtful(self, block: pa.Table) -> NDArray[np.int64]:
+        """The rows that a quick look does not tell to be light."""
+        kept = self.calibrator.feature_names
+        columns = self.features.numbers(block) if self.quick is not None else {}
+        if self.quick is None or not columns.keys() >= set(kept):
+            return np.arange(block.num_rows)
+        found = []
+        weights = np.empty(CHUNK, dtype=np.float32)
+        in_views = sorted({j for view in self.views for j in view.columns})
+        looked_at = range(len(kept)) if np.isfinite(self.heavy) else in_views
+        for start in range(0, block.num_rows, CHUNK):
+            size = min(CHUNK, block.num_rows - start)
+            own, total = weights[:size], np.zeros(size, dtype=np.float32)
+            excess = np.zeros((len(self.views), size), dtype=np.float32)
+            for j in looked_at:
+                self.quick.weights(j, columns[kept[j]][start : start + size], own)
+                total += own
+                for view, sums in zip(self.views, excess, strict=True):
+                    if j in view.columns:
+                        sums += np.maximum(own - np.float32(view.theta), 0)
+            doubt = total >= self.heavy * (1 - SLACK)
+            for view, sums in zip(self.views, excess, strict=True):
+                doubt |= view.m * view.theta + sums >= view.heavy.above * (1 - SLACK)
+            found.append(start + np.flatnonzero(doubt))
+        return np.concatenate([*found, np.empty(0, dtype=np.int64)])
+
+    def _is_heavy(self, matrix: NamedMatrix, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        W = self.calibrator.weights(moved_back(matrix, self.shifts))
+        heavy = np.asarray(W.sum(axis=1) >= self.heavy)
+        for view in self.views:
+            heavy |= view.heavy.is_in(view.sums(W), positions, self.seed)
+        return heavy
+
+    def _named(self, first: int, block: pa.Table) -> NDArray[np.int64]:
+        """The rows with one of the ids that are asked for."""
+        if not self.ids:
+            return np.empty(0, dtype=np.int64)
+        if self.id_column is not None:
+            texts = id_texts(block[self.id_column])
+        elif ORIGIN in block.column_names:
+            texts = block[ORIGIN].cast(pa.large_string())
+        else:
+            texts = pa.array(np.arange(first, first + block.num_rows)).cast(pa.large_string())
+        wanted = pa.array(sorted(self.ids), pa.large_string())
+        return np.flatnonzero(pc.is_in(texts, wanted).to_numpy(zero_copy_only=False))
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        return joined(before, after, ["at", "bytes", "sizes"])
+
+    def most(self, columns: Sequence[int], m: int) -> float:
+        """What m of these columns of a row that was not kept weigh together at most.
+
+        Of more columns than m each adds no more than the m largest do on average. Where rows that weigh alike were left
+        out nothing is added for rounding: those that were kept must be as good.
+        """
+        wanted = set(columns)
+        return min(
+            view.heavy.above * max(1.0, m / view.m) * (1 + MARGIN * (view.heavy.share == 1))
+            for view in self.views
+            if wanted <= {*view.columns}
+        )
+
+
+def moved_back(matrix: NamedMatrix, shifts: Shift | None) -> NamedMatrix:
+    """The rows as they are weighed."""
+    return matrix if shifts is None else replace(matrix, values=shifts.applied(matrix.values))
+
+
+def view_of(columns: Sequence[int], m: int, W: NDArray[np.float64], share: float, rows: int) -> View:
+    """A view that keeps about so many rows of a table, of which a sample weighs W.
+
+    Args:
+        columns: positions of the features that may be chosen.
+        m: how many are.
+        W: weights of the sample.
+        share: of the table that was drawn.
+        rows: how many to keep.
+    """
+    plain = View(columns=tuple(columns), m=m, heavy=Heavy(above=0.0), theta=0.0)
+    own = W[:, list(columns)]
+    theta = float(np.partition(own, own.shape[1] - m, axis=1)[:, own.shape[1] - m].mean())
+    return replace(plain, heavy=Heavy.of(plain.sums(W), share, rows), theta=theta)

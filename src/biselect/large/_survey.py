@@ -1,0 +1,262 @@
+"""First pass: the ends of every column, what is missing, how often labels stand, and a sample of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from biselect.columns.counts import drawn
+from biselect.columns.flag import as_texts
+from biselect.errors import InputError
+from biselect.large.blocks import (
+    FeatureColumns,
+    as_bytes,
+    from_bytes,
+    joined,
+    packed,
+    told_of,
+    unpacked,
+)
+from biselect.large.dataset import Part
+from biselect.large.passes import Arrays
+from biselect.options import Columns, spell
+from biselect.tables import NamedMatrix
+from biselect.weights.reference import MOST_LABELS
+
+SAMPLE = 1 << 15  # rows, about
+ROWS_A_DRAW = 1 << 12  # one row in so many is drawn where that is more
+MOST_SAMPLE = 1 << 20
+MOST_CELLS = 1 << 21  # of rows that are held at a time, of tables with many columns
+MOST_VALUES = 1000  # of a label; more are no labels
+
+
+def row_limit(rows: int, columns: int) -> int:
+    """So many rows, or fewer of a wide table."""
+    return min(rows, max(1000, MOST_CELLS // columns))
+
+
+def sample_share(rows: int, columns: int = 1) -> float:
+    """The share of a table that is drawn."""
+    fewest = row_limit(SAMPLE, columns)
+    return min(1.0, min(row_limit(MOST_SAMPLE, max(1, columns // 32)), max(fewest, rows // ROWS_A_DRAW)) / rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """The pass.
+
+    Attributes:
+        name: what a person reads while it runs.
+        features: how they are read.
+        label: column of known positives, whose values are counted; None for none.
+        share: of the rows that are drawn.
+        seed: fixes which.
+    """
+
+    name: str
+    features: FeatureColumns
+    label: str | None
+    share: float
+    seed: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        with told_of(part):
+            return self._of_part(part)
+
+    def _of_part(self, part: Part) -> Arrays:
+        seen = _Seen()
+        positives: Counter[str] = Counter()
+        sample, positions, rows, unlabelled = [], [], 0, 0
+        columns = list(dict.fromkeys([*self.features.names, *([] if self.label is None else [self.label])]))
+        for first, block in part.blocks(columns):
+            if block.num_rows == 0:
+                continue
+            seen.take(self.features, first, block)
+            if self.label is not None:
+                texts = as_texts(block[self.label])
+                positives.update(_counted(texts))
+                unlabelled += texts.null_count
+                if len(positives) > MOST_VALUES:
+                    raise InputError(f"label column {self.label!r} holds more than {MOST_VALUES:,} different values")
+            chosen = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
+            if chosen.size:
+                sample.append(block.take(chosen))
+                positions.append(first + chosen)
+            rows += block.num_rows
+        names, labels, text = tuple(seen.ends), seen.labels, seen.text
+        ends, absent = np.array([*seen.ends.values()]).T, np.array([*seen.absent.values()], dtype=np.int64)
+        return {
+            "rows": np.array([rows]),
+            "unlabelled": np.array([unlabelled]),
+            "ends": ends,
+            "absent": absent,
+            "told": as_bytes({"names": names, "labels": labels, "text": sorted(text), "positives": positives}),
+            "at": np.concatenate([*positions, np.empty(0, dtype=np.int64)]),
+            **packed([pa.concat_tables(sample)] if sample else []),
+        }
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        one, other = from_bytes(before["told"]), from_bytes(after["told"])
+        labels = {
+            name: dict(Counter(one["labels"].get(name, {})) + Counter(other["labels"].get(name, {})))
+            for name in dict.fromkeys([*one["labels"], *other["labels"]])
+        }
+        for name, counts in labels.items():
+            _refuse_many(name, counts)
+        low, high = before["ends"].astype(float), after["ends"].astype(float)
+        return {
+            "rows": before["rows"] + after["rows"],
+            "unlabelled": before["unlabelled"] + after["unlabelled"],
+            "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
+            "absent": before["absent"] + after["absent"],
+            "told": as_bytes(
+                {
+                    "names": one["names"],
+                    "labels": labels,
+                    "text": sorted({*one["text"], *other["text"]}),
+                    "positives": dict(Counter(one["positives"]) + Counter(other["positives"])),
+                }
+            ),
+            **joined(before, after, ["at", "bytes", "sizes"]),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Surveyed:
+    """What the pass found.
+
+    Attributes:
+        names: of the features.
+        rows: in all.
+        ends: smallest and largest value of each feature, infinite and the wrong way round where it has none.
+        absent: missing values by feature.
+        labels: how often each label of a column of categories stands.
+        text: columns of plain text.
+        positives: how often each value of the label column stands.
+        unlabelled: rows without a label.
+        sample: some rows.
+        positions: where they stand in the table.
+        share: of all rows, those in the sample.
+    """
+
+    names: tuple[str, ...]
+    rows: int
+    ends: NDArray[np.float64]
+    absent: NDArray[np.int64]
+    labels: dict[str, Counter[str]]
+    text: set[str]
+    positives: dict[str, int]
+    unlabelled: int
+    sample: pa.Table
+    positions: NDArray[np.int64]
+    share: float = field(default=1.0)
+
+    @classmethod
+    def of(cls, arrays: Arrays, share: float) -> Surveyed:
+        """From the arrays of the pass."""
+        told = from_bytes(arrays["told"])
+        if arrays["sizes"].size == 0:
+            raise InputError("the table has no rows")
+        return cls(
+            names=tuple(told["names"]),
+            rows=int(arrays["rows"][0]),
+            ends=arrays["ends"].astype(float),
+            absent=arrays["absent"].astype(np.int64),
+            labels={name: Counter(counts) for name, counts in told["labels"].items()},
+            text=set(told["text"]),
+            positives=told["positives"],
+            unlabelled=int(arrays["unlabelled"][0]),
+            sample=unpacked(arrays),
+            positions=arrays["at"].astype(np.int64),
+            share=share,
+        )
+
+    def holds(self, name: str) -> set[str | None]:
+        """What a feature holds, a few of its entries where that is more; None for a missing one."""
+        j = self.names.index(name)
+        found: set[str | None] = {None} if self.absent[j] else set()
+        if name in self.labels:
+            return found | {label for label, count in self.labels[name].items() if count}
+        return found | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
+
+
+class _Seen:
+    """What the blocks of one part show of each feature."""
+
+    def __init__(self) -> None:
+        self.ends: dict[str, tuple[float, float]] = {}
+        self.absent: Counter[str] = Counter()
+        self.labels: dict[str, Counter[str]] = {}
+        self.text: set[str] = set()
+
+    def take(self, features: FeatureColumns, first: int, block: pa.Table) -> None:
+        """Look at one block."""
+        numbers = features.numbers(block)
+        rest = [name for name in features.names if name not in numbers]
+        for name, values in numbers.items():
+            low, high, gaps = values.min(), values.max(), 0
+            if np.isnan(low):
+                known = values[~np.isnan(values)]
+                gaps = values.size - known.size
+                low, high = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
+            if (np.isinf([low, high]).any() and gaps < values.size) or (gaps and features.missing == "error"):
+                features.matrix(block, np.arange(first, first + block.num_rows))  # says which entry it is
+            self._widen(name, float(low), float(high), gaps)
+        if rest:
+            other = replace(features, names=tuple(rest))
+            matrix = other.matrix(block, np.arange(first, first + block.num_rows))
+            self._take_matrix(matrix)
+
+    def _take_matrix(self, matrix: NamedMatrix) -> None:
+        for j, name in enumerate(matrix.names):
+            values = matrix.values[:, j]
+            known = values[~np.isnan(values)]
+            ends = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
+            self._widen(name, float(ends[0]), float(ends[1]), values.size - known.size)
+            if j in matrix.labels:
+                counts = np.bincount(known.astype(np.intp), minlength=len(matrix.labels[j])).tolist()
+                found = self.labels.setdefault(name, Counter())
+                found.update(dict(zip(matrix.labels[j], counts, strict=True)))
+                _refuse_many(name, found)
+        self.text |= {matrix.names[j] for j in matrix.text}
+
+    def _widen(self, name: str, low: float, high: float, gaps: int) -> None:
+        before = self.ends.get(name, (np.inf, -np.inf))
+        self.ends[name] = (min(before[0], low), max(before[1], high))
+        self.absent[name] += gaps
+
+
+def sample_matrix(found: Surveyed, features: FeatureColumns) -> NamedMatrix:
+    """The features of the rows in the sample."""
+    return features.matrix(found.sample, found.positions)
+
+
+def constant_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
+    """Features that hold one and the same value in every row of both tables."""
+    names = [name for name in reference.names if name in pool.names]
+    found = tuple(name for name in names if len(reference.holds(name) | pool.holds(name)) == 1)
+    if len(found) == len(names):
+        raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
+    return found
+
+
+def _counted(column: pa.ChunkedArray) -> dict[str, int]:
+    """How often each value stands; null is no value."""
+    found = pc.value_counts(column).to_pylist()
+    return {entry["values"]: entry["counts"] for entry in found if entry["values"] is not None}
+
+
+def _refuse_many(name: str, counts: dict[str, int]) -> None:
+    if len(counts) > MOST_LABELS:
+        raise InputError(
+            f"column {name!r} holds more than {MOST_LABELS:,} different texts: free text or ids, not categories. Leave "
+            f"it out with {spell(Columns(exclude=[name]))}, only show it with {spell(Columns(show=[name]))}, or make "
+            f"it {spell(Columns(id=name))}"
+        )

@@ -1,0 +1,100 @@
+"""How a row of a large table becomes weights, as one file: whoever has it and some of the rows can weigh them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
+from biselect.large._collecting import moved_back
+from biselect.large.blocks import FeatureColumns
+from biselect.tables import NamedMatrix, Roles
+from biselect.weights import Weigher
+from biselect.weights.alignment import Shift
+from biselect.weights.reference import Windows, stored_windows, windows_from_store
+
+FORMAT = "biselect-calibration-3"
+FILE = "calibration.npz"
+SETTINGS = ("map", "center", "cap", "missing", "seed")  # of a calibrator
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighing:
+    """Everything that rows are weighed with.
+
+    Attributes:
+        features: how they are read.
+        calibrator: fitted; it needs no row of the reference.
+        windows: what it was fitted on, with the rows of the reference that neighbours are looked for among.
+        shifts: how columns that moved are put back first; None where none did.
+        roles: of the columns, names resolved.
+        question: what was asked: `k`, `m`, `marginals`, `drift`, and `rules` by name.
+    """
+
+    features: FeatureColumns
+    calibrator: Weigher
+    windows: Windows
+    shifts: Shift | None
+    roles: Roles
+    question: Mapping[str, Any]
+
+    def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
+        """The weights of a block of rows, the first of which stands at this position."""
+        matrix = self.features.matrix(block, np.arange(first, first + block.num_rows))
+        return self.calibrator.weights(moved_back(matrix, self.shifts))
+
+    def to_bytes(self) -> bytes:
+        """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
+        header, arrays = stored_windows(self.windows)
+        plain: dict[str, Any] = {
+            "format": FORMAT,
+            "features": asdict(self.features),
+            "settings": {name: getattr(self.calibrator, name) for name in SETTINGS},
+            "shifted": None if self.shifts is None else list(self.shifts.columns),
+            "windows": header,
+            "roles": asdict(self.roles),
+            "question": self.question,
+        }
+        if self.question["marginals"] == "isolation":
+            [sample] = self.windows.sample
+            arrays["sample"] = sample.values
+            plain["labels"] = [[j, list(labels)] for j, labels in sample.labels.items()]
+        if self.shifts is not None:
+            arrays |= {"middles": self.shifts.middles, "factors": self.shifts.factors, "targets": self.shifts.targets}
+        return packed_arrays(plain, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Weighing:
+        """Read what `to_bytes` gave; anything else is refused."""
+        what = f"the calibration of a large table ({FORMAT})"
+        header, arrays = read_arrays(path, what)
+        with refused_as(f"{path}: not {what}"):
+            if header["format"] != FORMAT:
+                raise ValueError(f"its format is {shortened(header['format'])}")
+            asked = header["features"]
+            lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
+            windows = windows_from_store(header["windows"], arrays)
+            if "sample" in arrays:
+                labels = {int(j): tuple(map(str, known)) for j, known in header["labels"]}
+                sample = NamedMatrix(values=arrays["sample"].astype(float), names=windows.names, labels=labels)
+                windows = replace(windows, sample=(sample,))
+            shifts = None
+            if header["shifted"] is not None:
+                shifts = Shift(
+                    columns=tuple(map(int, header["shifted"])),
+                    **{name: arrays[name].astype(float) for name in ("middles", "factors", "targets")},
+                )
+            return cls(
+                features=FeatureColumns(missing=str(asked["missing"]), **lists),
+                calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
+                windows=windows,
+                shifts=shifts,
+                roles=Roles(**header["roles"]),
+                question=header["question"],
+            )

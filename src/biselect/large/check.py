@@ -1,0 +1,220 @@
+"""Check the answer about a large table against the table itself: weigh every row again, part by part.
+
+What the problem says of the kept rows is computed anew: their ids, weights and own scores, and the rules. Of any other
+row `biselect.solvers.check_proof` says what must hold, and decides where it comes near; here whole blocks are shown to
+be far from it.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.columns.counts import drawn
+from biselect.core import SelectionProblem
+from biselect.core.untrusted import shortened
+from biselect.errors import BiselectError, InputError
+from biselect.large._collecting import moved_back
+from biselect.large._survey import sample_share
+from biselect.large._weighing import FILE, Weighing
+from biselect.large.blocks import joined, merged_blocks, packed, unpacked
+from biselect.large.dataset import Part
+from biselect.large.engines import bytes_of, engine_for
+from biselect.large.gathering import neighbour_cutoff, pool_of
+from biselect.large.opening import PLANNED_MARGINALS, open_parts
+from biselect.large.passes import Arrays
+from biselect.large.spool import Spool
+from biselect.options import Compute, RowRules
+from biselect.progress import Steps, steps_of
+from biselect.solvers import check_proof
+from biselect.tables import require_columns, with_roles
+from biselect.tables.readers import PLAIN
+from biselect.tables.row_rules import apply_rules
+from biselect.weights.evidence import WeighedPool
+from biselect.weights.weigher import PoolFacts
+
+ROUNDED = 1e-9  # by which numbers of another machine may differ
+BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
+BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about
+
+Screens = list[tuple[list[int], check_proof.Screen]]
+"""Positions of columns, and what must hold in them of every row that was not kept."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Checking:
+    """The pass: every row that was not kept is held against those that stand for it.
+
+    Attributes:
+        name: what a person reads while it runs.
+        weighing: how rows are weighed.
+        screens: for the answer and for each kind; they know no kept rows, which the pass brings back.
+        kept: where these stand, ascending.
+        beside: columns that kept rows bring along, beside the features.
+        share: of the rows whose weights say what counts as heavy.
+        first: position of the first row to weigh; of other rows only these are.
+        last: position of the row after the last.
+    """
+
+    name: str
+    weighing: Weighing
+    screens: Screens
+    kept: NDArray[np.int64]
+    beside: tuple[str, ...]
+    share: float
+    first: int
+    last: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        return merged_blocks(part, [*self.weighing.features.names, *self.beside], self._of_block, self.merged)
+
+    def _of_block(self, first: int, block: pa.Table) -> Arrays:
+        sampled = drawn(first, block.num_rows, self.share, self.weighing.calibrator.seed)
+        rows = np.arange(block.num_rows) if self.first <= first < self.last else np.flatnonzero(sampled)
+        W = self.weighing.weights(block.take(rows), first) if rows.size else np.empty((0, 1))
+        own = self.kept[(self.kept >= first) & (self.kept < first + block.num_rows)] - first
+        totals, others = W.sum(axis=1), ~np.isin(rows, own)
+        heaviest = np.argmax(np.where(others, totals, -np.inf)) if rows.size else 0
+        for columns, screen in self.screens if rows.size else ():
+            for row in np.flatnonzero(_near(screen, W[:, columns]) & others):
+                screen.row(first + int(rows[row]), W[row, columns].tolist())
+        return {
+            "totals": totals[sampled[rows]],
+            "heaviest": np.array([[totals[heaviest], first + rows[heaviest]]]) if others.any() else np.empty((0, 2)),
+            **packed([block.take(own)]),
+        }
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        return joined(before, after, list(before))
+
+
+def _near(screen: check_proof.Screen, W: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows that may be worse than is claimed, as far as rounded sums tell."""
+    over = screen.weight * (W - np.array(screen.weights))
+    place = over.shape[1] - screen.m
+    sums = np.partition(over, place, axis=1)[:, place:].sum(axis=1)
+    return ~(sums < screen.score - check_proof.ROUNDED * (1 + abs(screen.score) + np.abs(over).sum(axis=1)))
+
+
+def weigh_again(
+    folder: Path,
+    kept: SelectionProblem,
+    screens: Screens,
+    screened: dict[str, Any] | None,
+    table: Any,
+    *,
+    part: int | None = None,
+    id_column: str | None = None,
+    compute: Compute = Compute(),
+    progress: Steps | bool | None = None,
+) -> tuple[WeighedPool, str]:
+    """The kept rows as the table has them, if all of it is as the problem says; and in words, what was looked at.
+
+    Args:
+        folder: holds the calibration.
+        kept: the problem over the kept rows.
+        screens: what must hold of every other row.
+        screened: where the kept rows stand, as the proof says; None where every row was kept.
+        table: the pool, as it was given to `biselect.review`.
+        part: which of its parts to weigh, from 0; None for all.
+        id_column: the table's column of ids; None for the one that the calibration names.
+        compute: where: as for `biselect.review`.
+        progress: as there.
+    """
+    weighing, step = Weighing.load(folder / FILE), steps_of(progress)
+    roles = replace(weighing.roles, id_column=id_column or weighing.roles.id_column)
+    beside = tuple(name for name in (roles.id_column, roles.per, *roles.show) if name is not None)
+    rows, positions = kept.n_samples, np.arange(kept.n_samples)
+    if screened is not None:
+        rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
+    with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
+        source, _ = open_parts(table, with_roles(PLAIN, roles), bytes_of(compute.memory), spool)
+        require_columns(source.schema.empty_table(), [*weighing.features.names, *beside], source.name)
+        refuse_other("proof.json", source.rows, rows, at="rows of the table")
+        if part is not None and not 0 <= part < len(source.parts):
+            raise InputError(f"part {part}: the table has {len(source.parts)} parts, counted from 0")
+        parts = source.parts if part is None else source.parts[part : part + 1]
+        looked_at = sum(one.rows for one in parts)
+        light = weighing.calibrator.for_weights()
+        asked = Checking(
+            name="Weighing the rows again",
+            weighing=replace(weighing, calibrator=light, windows=replace(weighing.windows, sample=())),
+            screens=screens,
+            kept=positions,
+            beside=beside,
+            share=sample_share(rows, len(weighing.features.names)),
+            first=parts[0].first,
+            last=parts[0].first + looked_at,
+        )
+        with step(f"{asked.name}: {looked_at:,} rows in {len(parts):,} parts") as told:
+            found = engine.run(asked, source.parts, told)
+    stored = unpacked(found)
+    pool = pool_of(stored, positions, roles, weighing.features, stored)
+    weighed = moved_back(weighing.features.matrix(stored, positions), weighing.shifts)
+    question, rules = weighing.question, RowRules(**weighing.question["rules"])
+    refuse_other(FILE, True, question["marginals"] in PLANNED_MARGINALS, at="marginals of a large table")
+    apart = question["marginals"] == "isolation"
+    heavy = neighbour_cutoff(found["totals"], asked.share, kept.n_features) if apart else np.inf
+    total, position = max(found["heaviest"].tolist(), default=(-np.inf, 0))
+    if total >= heavy:
+        raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
+    if screened is not None:
+        refuse_other("proof.json", heavy if apart else None, screened["heavy"], at="heavy")
+    options = {name: question[name] for name in ("k", "m", "marginals")}
+    pooled = PoolFacts(rows=rows, heavy=heavy)
+    again = weighing.calibrator.problem(weighed, **options, sample_names=pool.sample_names, whole=pooled)
+    ruled = {"sample_rules": None, "feature_rules": None}  # unless there are any
+    refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | kept.to_dict())
+    words = f"all {rows:,} rows of the table checked"
+    if part is not None:
+        words = f"{looked_at:,} of {rows:,} rows of the table checked ({parts[0].name}), the others taken on trust"
+    return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=weighed), words
+
+
+def light(screen: check_proof.Screen, weights: list[float], score: float) -> check_proof.Screen:
+    """What must hold of a row that was not kept, for rows that stand for it with these weights and this own score."""
+    plain = copy(screen)
+    plain.cells, plain.place, plain.heavy = [], {}, None  # small enough to travel
+    plain.weights, plain.score = weights, score + check_proof.ROUNDED * abs(score)  # as rows' weights are rounded
+    return plain
+
+
+def refuse_other(
+    file: str, ours: Any, told: Any, scale: float = 0.0, unseen: frozenset[str] = frozenset(), at: str = ""
+) -> None:
+    """Refuse a file that tells something else than it should; what it tells beside that is left alone.
+
+    Args:
+        file: for messages.
+        ours: what it should tell.
+        told: what it tells.
+        scale: numbers may differ by a small share of this, and of themselves.
+        unseen: names under which it may tell something where we know nothing.
+        at: the names that lead here.
+    """
+    if isinstance(ours, dict) and isinstance(told, dict):
+        for name, own in ours.items():
+            if name not in BESIDE and (own or name not in unseen):
+                refuse_other(file, own, told.get(name, "nothing"), scale, unseen, f"{at} {name}".strip())
+    elif isinstance(ours, list) and isinstance(told, list) and len(ours) == len(told):
+        if not (ours and type(ours[0]) is float and ours == told):  # many numbers, and hardly ever another
+            for place, (own, other) in enumerate(zip(ours, told, strict=True)):
+                refuse_other(file, own, other, scale, unseen, f"{at} {place}")
+    elif not (type(ours) is type(told) and ours == told):
+        numbers = float in (kinds := {type(ours), type(told)}) and kinds <= {int, float}
+        if not (numbers and isclose(ours, told, rel_tol=ROUNDED, abs_tol=ROUNDED * scale)):
+            sides = (
+                one.decode("utf-8", "backslashreplace").strip() if isinstance(one, bytes) else one
+                for one in (told, ours)
+            )
+            told, ours = map(shortened, sides)
+            raise BiselectError(f"refused: {file} says {told} for {at!r}, where it should say {ours}")

@@ -1,0 +1,182 @@
+"""A table as an ordered list of parts, each of which can be read by itself, here or on another machine.
+
+Parts are neither tiny nor huge, and their rows go through memory in blocks of a bounded size. Consecutive rows of a
+table in parts are a table of their own.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from biselect.core.untrusted import refused_as
+from biselect.errors import InputError
+from biselect.tables import require_columns
+
+BLOCK_ROWS = 1 << 16  # read at a time
+MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
+BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
+PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
+
+
+class RowSource(Protocol):
+    """Where the rows of one part come from; it travels to the worker that reads it, so it holds no open file."""
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, in order, in blocks of at most BLOCK_ROWS rows."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Consecutive rows of a table.
+
+    Attributes:
+        name: for messages: the file, and which rows of it.
+        first: position of the first row in the whole table.
+        rows: how many there are.
+        source: where they are read.
+    """
+
+    name: str
+    first: int
+    rows: int
+    source: RowSource
+
+    def blocks(self, columns: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
+        """These columns, block by block, each with the position of its first row in the whole table."""
+        first = self.first
+        for block in self.source.read(columns):
+            yield first, block
+            first += block.num_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partitions:
+    """A table whose rows are read part by part.
+
+    The rows have an order, that of the parts; what is computed from them must not depend on where one part ends and
+    the next begins.
+
+    Attributes:
+        name: for titles and messages.
+        schema: names and types of the columns, the same in every part.
+        parts: in the order of their rows; none is empty.
+    """
+
+    name: str
+    schema: pa.Schema
+    parts: tuple[Part, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are in all."""
+        return sum(part.rows for part in self.parts)
+
+
+def rows_of_a_part(rows: int) -> int:
+    """How many rows of a table of so many a part should have."""
+    return min(MOST_PART_ROWS, max(FEWEST_PART_ROWS, rows // PARTS))
+
+
+def in_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in blocks of at most BLOCK_ROWS; those of tiny tables are joined."""
+    waiting: list[pa.Table] = []
+    held = 0
+    for table in tables:
+        if waiting and held + table.num_rows > BLOCK_ROWS:
+            yield _joined(waiting)
+            waiting, held = [], 0
+        for first in range(0, table.num_rows, BLOCK_ROWS):
+            block = table.slice(first, BLOCK_ROWS)
+            if 2 * block.num_rows > BLOCK_ROWS and not waiting:
+                yield block
+            else:
+                waiting.append(block)
+                held += block.num_rows
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
+
+
+@contextmanager
+def reading(path: str | Path, kind: str) -> Iterator[None]:
+    """Whatever is wrong with a file while it is read is said by its name."""
+    with refused_as(f"{path}: cannot be read as {kind}"):
+        try:
+            yield
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except PermissionError:
+            raise InputError(f"{path}: no permission to read it") from None
+
+
+def numbered(found: Iterable[tuple[str, int, RowSource]]) -> tuple[Part, ...]:
+    """Parts from their names, numbers of rows and sources, in order; empty ones are passed over."""
+    parts, first = list[Part](), 0
+    for name, rows, source in found:
+        if rows:
+            parts.append(Part(name=name, first=first, rows=rows, source=source))
+            first += rows
+    return tuple(parts)
+
+
+def place_of(partitions: Partitions, position: int) -> str:
+    """Where a row of the whole table stands: its file and its row there, for messages."""
+    for part in partitions.parts:
+        if position < part.first + part.rows:
+            place = getattr(part.source, "place", None)
+            return f"row {position - part.first} of {part.name}" if place is None else place(position - part.first)
+    raise IndexError(f"{partitions.name} has {partitions.rows} rows, no row {position}")
+
+
+def refuse_empty(partitions: Partitions) -> Partitions:
+    """The partitions, if they hold anything."""
+    if not partitions.parts or not partitions.schema.names:
+        lacks = "columns but no rows" if partitions.schema.names else "no columns"
+        raise InputError(f"{partitions.name}: the table has {lacks}")
+    return partitions
+
+
+def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
+    """An error for columns that a table does not have."""
+    require_columns(schema.empty_table(), columns, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowRange:
+    """So many rows of a source, after those that are skipped."""
+
+    source: RowSource
+    skip: int
+    rows: int
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, block by block."""
+        skip, left = self.skip, self.rows
+        for block in self.source.read(columns):
+            taken = block.slice(skip, left)
+            skip -= min(skip, block.num_rows)
+            if taken.num_rows:
+                left -= taken.num_rows
+                yield taken
+            if not left:
+                return
+
+
+def rows_between(table: Partitions, first: int, last: int) -> Partitions:
+    """The rows from position `first` to before `last`."""
+    found = []
+    for part in table.parts:
+        begin, end = max(first, part.first), min(last, part.first + part.rows)
+        if begin < end:
+            whole = (begin, end - begin) == (part.first, part.rows)
+            source = part.source if whole else RowRange(source=part.source, skip=begin - part.first, rows=end - begin)
+            found.append((part.name, end - begin, source))
+    return Partitions(name=table.name, schema=table.schema, parts=numbered(found))

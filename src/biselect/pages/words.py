@@ -1,0 +1,190 @@
+"""What the page says: all its words come from one file a language, and the finding is put into a sentence here."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from typing import Any
+
+from markupsafe import Markup, escape
+
+MOST_REASONS = 4  # columns named in a sentence
+MOST_GROUPS = 3  # groups of rows named in a sentence
+
+
+class _Filling(Formatter):
+    """Fills values into a sentence: integers with their thousands apart unless the sentence says otherwise."""
+
+    def __init__(self, *, escaping: bool = False):
+        self.escaping = escaping
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """One value."""
+        text = f"{value:,}" if type(value) is int and not format_spec else format(value, format_spec)
+        return str(escape(value if isinstance(value, Markup) else text)) if self.escaping else text
+
+
+class Words:
+    """The words of one language."""
+
+    def __init__(self, language: str = "en"):
+        text = files("biselect.pages").joinpath("words", f"{language}.toml").read_text(encoding="utf-8")
+        self.tree: dict[str, Any] = tomllib.loads(text)
+
+    def say(self, key: str, **values: Any) -> Markup:
+        """A sentence for a page, its values filled in and escaped; `n` decides between one and many.
+
+        >>> Words().say("rows.more", n=1), Words().say("rows.more", n=1200)
+        (Markup('1 more row'), Markup('1,200 more rows'))
+        """
+        return Markup(_Filling(escaping=True).vformat(self._template(key, values), (), values))
+
+    def phrase(self, key: str, **values: Any) -> str:
+        """The same as plain text, for a terminal, a file or a notebook.
+
+        >>> Words().phrase("rows.adds", adds="<2>")
+        'adds <2>'
+        """
+        return _Filling().vformat(self._template(key, values), (), values)
+
+    def _template(self, key: str, values: Mapping[str, Any]) -> str:
+        template: Any = self.tree
+        for part in key.split("."):
+            template = template[part]
+        if isinstance(template, dict):
+            template = template["one" if values["n"] == 1 else "other"]
+        return str(template)
+
+    def listed(self, items: Sequence[str]) -> str:
+        """Items as in a sentence.
+
+        >>> Words().listed(["a", "b", "c"])
+        'a, b and c'
+        """
+        if len(items) < 2:
+            return "".join(items)
+        return self.tree["comma"].join(items[:-1]) + self.tree["and"] + items[-1]
+
+    def reasons(self, group: Mapping[str, Any]) -> str:
+        """The columns that carry a group, by side, such as `high amount, distance and low hour`."""
+        reasons = group["reasons"]
+        named = len(reasons) if len(reasons) <= MOST_REASONS else MOST_REASONS - 1
+        by_side: dict[str, list[str]] = {}
+        for reason in reasons[:named]:
+            side = self.tree["or"].join(self.tree["side"][side] for side in reason["sides"] if side)
+            by_side.setdefault(side, []).append(reason["column"])
+        if len(by_side) == 1:
+            told = [f"{side} {first}".strip() for side, (first, *_) in by_side.items()]
+            told += [name for _, *rest in by_side.values() for name in rest]
+        else:
+            told = [f"{side} {self.tree['comma'].join(names)}".strip() for side, names in by_side.items()]
+        if len(reasons) > named:
+            told.append(_plain(self.say("finding.more_columns", n=len(reasons) - named)))
+        return self.listed(told)
+
+    def how(self, groups: Sequence[Mapping[str, Any]]) -> str:
+        """What the rows that stand out share, to follow `stand out`."""
+        with_sides = any(side for group in groups for reason in group["reasons"] for side in reason["sides"])
+        if len(groups) == 1:
+            together = self.tree["finding"]["together"] if len(groups[0]["rows"]) > 1 else ""
+            return together + _plain(
+                self.say(f"finding.{'with' if with_sides else 'in'}", reasons=self.reasons(groups[0]))
+            )
+        key = "finding.group" if with_sides else "finding.group_in"
+        told = [
+            _plain(self.say(key, n=len(group["rows"]), reasons=self.reasons(group))) for group in groups[:MOST_GROUPS]
+        ]
+        if rest := sum(len(group["rows"]) for group in groups[MOST_GROUPS:]):
+            told.append(_plain(self.say("finding.more_groups", n=rest)))
+        return _plain(self.say("finding.groups", groups="; ".join(told)))
+
+    def finding(self, finding: Mapping[str, Any]) -> str:
+        """The finding in one sentence, as plain text."""
+        n, k = finding["stand_out"], finding["chosen"]
+        if n == 0:
+            columns = self.reasons({"reasons": [{"column": name, "sides": ()} for name in finding["columns"]]})
+            key = "all_equal" if finding["all_equal"] else "nothing"
+            if key == "nothing" and finding["chance"] is None:
+                key = "not_compared"
+            elif key == "nothing" and finding["as_a_block"] and k > 1:
+                shared = finding["groups"][0]
+                key = "block" if len(shared["rows"]) == k else "block_some"
+                told = self.say(f"finding.{key}", n=len(shared["rows"]), k=k, reasons=self.reasons(shared))
+                return _plain(told)
+            return _plain(self.say(f"finding.{key}", n=k, of=finding["of"], columns=columns))
+        how = self.how(finding["groups"])
+        if n == k:
+            return _plain(self.say("finding.all", n=n, how=how))
+        rest = self.say(f"finding.{'rest_less' if finding['beyond_chance'] == k else 'rest_ordinary'}", n=k - n)
+        return _plain(self.say("finding.some", n=n, k=k, how=how, rest=rest))
+
+    def behind(self, finding: Mapping[str, Any], number: Any) -> list[Markup]:
+        """The sentences under the finding: the step, chance, and what was left out."""
+        told, chance, n = [], finding["chance"], finding["stand_out"]
+        draws = {}
+        if chance is not None:
+            source = self.say("finding.from_shuffles" if chance["shuffled"] else "finding.from_reference")
+            draws = {"draws": chance["draws"], "draw": source}
+        if n:
+            low, high = finding["weighs"]
+            same = n > 1 and number(low) == number(high)
+            text = self.say(
+                "finding.weighs_same" if same else "finding.weighs", n=n, low=number(low), high=number(high)
+            )
+            key = "step" if finding["step"] else "no_step"
+            following = finding["next"]
+            text += (
+                self.say("finding.alone") if following is None else self.say(f"finding.{key}", next=number(following))
+            )
+            told.append(text)
+            if chance is not None:
+                key = "chance_some" if chance["rows"] else "chance_none"
+                told.append(self.say(f"finding.{key}", rows=f"{chance['rows']:.1g}", **draws))
+            if finding["left_out"]:
+                told.append(self.say("finding.left_out", n=finding["left_out"]))
+        elif chance is not None and not finding["all_equal"]:
+            told.append(self.say(f"finding.chance_{'block' if finding['as_a_block'] else 'nothing'}", **draws))
+        if finding["ties"]:
+            told.append(self.say("finding.ties", n=finding["ties"]))
+        if others := finding["other_kinds"]:
+            names = "; ".join(kind["name"] for kind in others[:MOST_GROUPS])
+            told.append(self.say("finding.other_kinds", n=len(others), names=names))
+        return told
+
+    def bands(self, finding: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The rows in groups as the page shows them: those that stand out by their reasons, then the rest."""
+        by_index = {row["index"]: row for row in rows}
+        stands_out = finding["stand_out"] > 0
+        bands = []
+        for group in finding["groups"]:
+            words = {"how": self.how([group])} if stands_out else {"reasons": self.reasons(group)}
+            told = self.say(f"rows.band_{'all' if stands_out else 'share'}", n=len(group["rows"]), **words)
+            bands.append((told, [by_index[index] for index in group["rows"]], stands_out))
+        grouped = {index for group in finding["groups"] for index in group["rows"]}
+        rest = [row for row in rows if row["index"] not in grouped]
+        key = "ordinary" if finding["chance"] is not None and not finding["all_equal"] else "plain"
+        if rest and finding["beyond_chance"] == finding["chosen"]:
+            key = "less"
+        if rest:
+            bands.append((self.say(f"rows.band_{key}", n=len(rest)), rest, False))
+        return [
+            {"words": told, "rows": sorted(members, key=lambda row: -row["weight"]), "stands_out": stands_out}
+            for told, members, stands_out in bands
+        ]
+
+
+def _plain(text: Markup) -> str:
+    """The text before it was escaped, to be filled in elsewhere."""
+    return text.unescape()
+
+
+@cache
+def words_of(language: str = "en") -> Words:
+    """The words of a language, read once."""
+    return Words(language)
+
+
+def phrase(key: str, **values: Any) -> str:
+    """A sentence as plain text, its values filled in; see `Words.phrase`."""
+    return words_of().phrase(key, **values)

@@ -1,0 +1,341 @@
+"""Branch and bound on the lines, in the prices β of the Lagrangian bound.
+
+The root bound drops rows and lines that no better choice can use. What is left is put on a grid, where no sum is
+rounded, and searched best bound first; a subtree that is small enough is finished in one depth-first dive. Nodes are
+taken in rounds of fixed size that share one incumbent, so the search is the same for any number of threads. Full
+choices that the grid cannot tell from the best one are compared in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from math import comb
+from threading import local
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.solvers._incumbent import Grid, Incumbent, grid_for
+from biselect.solvers._lagrangian import EPS, Root, certify
+from biselect.solvers._threads import ThreadPool
+from biselect.solvers.registry import Run
+from biselect.solvers.response import SideProblem, largest
+
+if TYPE_CHECKING:
+    from biselect.solvers._branch_kernel import Tree
+
+NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number of threads
+DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
+MOST_FAMILIES = 200_000  # beyond this the deepest are finished first, so that the queue stops growing
+TABLE_BYTES = 1 << 30  # reach tables beyond this are not built
+MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithmetic
+MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
+MOST_LISTED = 4_000_000  # nodes of all dives
+
+Open = tuple[float, tuple[int, ...]]  # a bound, and the node that it holds for
+
+Nodes = list[tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArray[np.float64]]]
+"""Prefixes that were opened, each with the depths, last columns and bounds of what was opened below it in a dive."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rest:
+    """What the root bound leaves to search, in whole units of a grid.
+
+    Attributes:
+        grid: the unit.
+        beta: the price of each line.
+        tau: the smallest value in the best choice so far, at these prices.
+        rows: rows that can rise above τ in a better choice.
+        columns: lines that a better choice can use, the most useful first.
+        weights: priced weights, one contiguous row for each of `rows`, one column for each of `columns`.
+        loss: how far a choice can score above its true score here.
+    """
+
+    grid: Grid
+    beta: NDArray[np.float64]
+    tau: float
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    loss: int
+
+
+@dataclass(kw_only=True, eq=False)
+class Search:
+    """What the search found, and where it stopped.
+
+    Attributes:
+        bound: no choice scores more than this many units, beside those that were settled; None where nothing is open.
+        rest: what was searched; None where it did not fit into memory.
+        raw: the bound before the search.
+        nodes: nodes opened.
+        listed: those nodes for a proof; None where they are too many.
+        batch: the nodes to open next; none where the search is over.
+        queue: the families to take nodes from after that, as a heap.
+        unsettled: the largest bound of those nodes that have too many doubtful leaves.
+    """
+
+    bound: float | None
+    rest: Rest | None
+    raw: float = np.inf
+    nodes: int = 0
+    listed: Nodes | None = field(default_factory=list)
+    batch: list[Open] = field(default_factory=list)
+    queue: list[Family] = field(default_factory=list)
+    unsettled: float = -np.inf
+
+
+def on_grid(root: Root, task: SideProblem, score: int, workers: int | None) -> tuple[Root, Grid]:
+    """The root bound at prices that are whole units, and the grid."""
+    grid = grid_for(task, score, root.beta)
+    beta = np.ldexp(np.rint(np.ldexp(root.beta, -grid.exponent)), grid.exponent)
+    return (root if (beta == root.beta).all() else certify(task, beta, workers)), grid
+
+
+def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> Rest | None:
+    """Drop the rows and lines that no choice better than the incumbent can use.
+
+    None where the tables over what is left would not fit into TABLE_BYTES.
+    """
+    subset, score = best.subset, best.floor
+    beta = np.ldexp(root.beta, -grid.exponent)
+    values = task.values(subset)
+    values -= root.beta[subset].sum()
+    tau = float(largest(values, task.keep).min())
+    del values
+    lowest = root.threshold - (root.score - score)
+    lowest -= 8 * EPS * (abs(root.threshold) + abs(root.score) + abs(score))
+    rows = np.flatnonzero(~((root.row_values <= tau) | (root.row_values < lowest)))
+    if rows.size * task.lines.shape[0] * (task.choose + 1) * 8 > TABLE_BYTES:
+        return None
+    lines = grid.weights(task, rows)
+    loss = 0 if best.reduced.exact and grid.holds(task, lines, rows) else grid.loss
+    weights = np.ascontiguousarray(lines.T)
+    weights -= beta
+    whole_tau = float(np.ceil(np.ldexp(tau, -grid.exponent)))
+    columns = _useful_lines(weights, grid.up(task.base[rows]), _prices(task, grid, beta), task, best, grid, whole_tau)
+    return Rest(
+        grid=grid,
+        beta=beta,
+        tau=whole_tau,
+        rows=rows,
+        columns=columns,
+        weights=np.ascontiguousarray(weights[:, columns]),
+        loss=loss,
+    )
+
+
+def _prices(task: SideProblem, grid: Grid, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each line adds beside the rows."""
+    return grid.up(task.line_scores) + task.keep * beta
+
+
+def line_prices(task: SideProblem, rest: Rest) -> NDArray[np.float64]:
+    """What each line that is left adds beside the rows, in units."""
+    return _prices(task, rest.grid, rest.beta)[rest.columns]
+
+
+def _useful_lines(
+    weights: NDArray[np.float64],
+    base: NDArray[np.float64],
+    prices: NDArray[np.float64],
+    task: SideProblem,
+    best: Incumbent,
+    grid: Grid,
+    tau: float,
+) -> NDArray[np.int64]:
+    """Lines that a better choice can use, the most useful first.
+
+    With line j forced in, a row gives up its choose-th largest weight for the one at j, where that is smaller.
+    """
+    d, choose, keep = weights.shape[1], task.choose, task.keep
+    used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
+    columns = np.ascontiguousarray(weights.T)
+    forced = base + used.sum(axis=1) - np.maximum(used[:, 0] - columns, 0.0)
+    falling = np.sort(prices)[::-1]
+    reached = _top_sums(forced, keep, tau) + falling[: choose - 1].sum() + np.minimum(prices, falling[choose - 1])
+    useful = np.flatnonzero(reached > grid.floor(best.units))
+    usefulness = _top_sums(base / choose + columns[useful], keep, tau / choose) + prices[useful]
+    return useful[np.argsort(-usefulness, kind="stable")]
+
+
+def _top_sums(values: NDArray[np.float64], keep: int, fill: float) -> NDArray[np.float64]:
+    """For each row of values the sum of its `keep` largest, with any number of `fill` beside them."""
+    width = values.shape[1]
+    if width > keep:
+        values = np.partition(values, width - keep, axis=1)[:, width - keep :]
+    return np.maximum(values, fill).sum(axis=1) + max(0, keep - width) * fill
+
+
+def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: int | None) -> Search:
+    """Improve the incumbent, and prove that there is nothing better or say how much better it could be."""
+    root, grid = on_grid(root, task, best.units, workers)
+    rest = eliminate(task, root, grid, best)
+    if rest is None:
+        return Search(bound=np.inf, rest=None)
+    if rest.columns.size < task.choose:
+        return Search(bound=None, rest=rest)
+    raw = float(np.ceil(np.ldexp(root.score, -grid.exponent))) if np.isfinite(root.score) else np.inf
+    found = Search(bound=None, rest=rest, raw=raw, batch=[(raw, ())])
+    search_on(found, rest, best, run, workers)
+    return found
+
+
+def _tree(task: SideProblem, rest: Rest) -> Tree:
+    """Tables over the rows and columns that are left."""
+    from biselect.solvers._branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
+
+    column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
+    prices = line_prices(task, rest)
+    return Tree(
+        weights=rest.weights,
+        base=rest.grid.up(task.base[rest.rows]),
+        reach=reach_tables(rest.weights, task.choose),
+        prices=prices,
+        price_reach=reach_tables(prices[None, :], task.choose)[:, 0],
+        column_group=column_limits.group_of,
+        column_room=column_limits.room,
+        row_group=row_limits.group_of,
+        row_room=row_limits.room,
+        keep=task.keep,
+        tau=rest.tau,
+        loss=float(rest.loss),
+    )
+
+
+Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
+"""Minus the largest bound, a node, those of its children that are still open by falling bound, their bounds."""
+
+
+def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int | None) -> None:
+    """Go on with a search where it stopped, until nothing is open or the run has expired."""
+    queue, closed = found.queue, rest.grid.floor(best.units)
+    with ThreadPool(workers) as pool, run.stop_flag() as stop:
+        explore = _explorer(_tree(best.task, rest), best.task.choose, stop)
+        while found.batch:
+            answers = pool.map(partial(explore, closed), [node for _, node in found.batch])
+            left_open: list[Open] = []
+            for (bound, node), seen in zip(found.batch, answers, strict=True):
+                if seen is None or (seen.leaves is None and stop[0]):  # not begun, or broken off
+                    left_open.append((bound, node))
+                    continue
+                for leaf in np.argsort(-seen.leaf_scores, kind="stable"):
+                    if seen.leaves is None or seen.leaf_scores[leaf] <= closed:
+                        continue
+                    if stop[0]:  # there may be thousands of them, each some milliseconds of exact arithmetic
+                        left_open.append((bound, node))
+                        break
+                    if best.offer(np.sort(rest.columns[seen.leaves[leaf]])):
+                        closed = rest.grid.floor(best.units)
+                        run.improved(1 + found.nodes + seen.opened, -best.floor)
+                else:
+                    found.nodes += seen.opened
+                    _list(found, node, bound, seen)
+                    if seen.leaves is None:
+                        found.unsettled = max(found.unsettled, bound)
+                        continue
+                    bounds = np.minimum(seen.bounds, bound)
+                    order = np.argsort(-bounds, kind="stable")
+                    order = order[: np.count_nonzero(bounds > closed)]
+                    if order.size:
+                        heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
+            raw, bounds_left = found.raw, [bound for bound, _ in left_open] + [-family[0] for family in queue[:1]]
+            found.bound = max([closed, found.unsettled, *bounds_left])
+            run.report(float(raw - found.bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
+            found.batch = left_open or _next_nodes(queue, closed)
+            if run.expired():
+                break
+    if not found.batch:
+        found.bound = max(closed, found.unsettled) if found.unsettled > -np.inf else None
+
+
+def _list(found: Search, node: tuple[int, ...], bound: float, seen: NodeResult) -> None:
+    """Keep what was opened, for a proof."""
+    if found.listed is None or seen.depths is None or len(found.listed) + seen.depths.size > MOST_LISTED:
+        found.listed = None
+        return
+    last = node[-1] if node else -1
+    found.listed.append(
+        (
+            node,
+            np.insert(seen.depths, 0, len(node)),
+            np.insert(seen.columns, 0, last),
+            np.insert(seen.node_bounds, 0, bound),
+        )
+    )
+
+
+def _next_nodes(queue: list[Family], closed_at: float) -> list[Open]:
+    """The nodes to open next, with their bounds: those with the largest bounds, or a deepest family of a long queue."""
+    if len(queue) > MOST_FAMILIES:
+        deepest = max(range(len(queue)), key=lambda position: len(queue[position][1]))
+        queue[deepest], queue[-1] = queue[-1], queue[deepest]
+        _, parent, order, bounds = queue.pop()
+        heapq.heapify(queue)
+        return [(float(bound), (*parent, int(child))) for child, bound in zip(order, bounds, strict=True)]
+    batch: list[Open] = []
+    while queue and len(batch) < NODES_PER_ROUND and -queue[0][0] > closed_at:
+        minus_bound, parent, order, bounds = heapq.heappop(queue)
+        batch.append((-minus_bound, (*parent, int(order[0]))))
+        if order.size > 1:
+            heapq.heappush(queue, (-float(bounds[1]), parent, order[1:], bounds[1:]))
+    return batch
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NodeResult:
+    """What opening a node showed: its open children's bounds, or the doubtful leaves and the nodes of a dive."""
+
+    bounds: NDArray[np.float64]
+    opened: int
+    leaves: NDArray[np.int64] | None
+    leaf_scores: NDArray[np.float64]
+    depths: NDArray[np.int16] | None
+    columns: NDArray[np.int32]
+    node_bounds: NDArray[np.float64]
+
+
+def _explorer(
+    tree: Tree, choose: int, stop: NDArray[np.uint8]
+) -> Callable[[float, tuple[int, ...]], NodeResult | None]:
+    """A function that opens one node, each thread with its own scratch space."""
+    from biselect.solvers._branch_kernel import Space, explore
+
+    n, d = tree.weights.shape
+    own = local()
+
+    def open_node(closed: float, prefix: tuple[int, ...]) -> NodeResult | None:
+        if stop[0]:
+            return None
+        left = choose - len(prefix)
+        beyond = d - 1 - prefix[-1] if prefix else d
+        if not hasattr(own, "space"):
+            own.space = Space(
+                rows=np.empty((choose + 1, n), dtype=np.int64),
+                sums=np.empty((choose + 1, n)),
+                leaves=np.empty((MOST_LEAVES, choose), dtype=np.int64),
+                leaf_scores=np.empty(MOST_LEAVES),
+                depths=np.empty(MOST_NOTED, dtype=np.int16),
+                columns=np.empty(MOST_NOTED, dtype=np.int32),
+                bounds=np.empty(MOST_NOTED),
+                stop=stop,
+            )
+        space = own.space
+        to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS
+        bounds, opened, noted, leaves = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, closed, space)
+        return NodeResult(
+            bounds=bounds,
+            opened=opened,
+            leaves=None if leaves < 0 else space.leaves[:leaves].copy(),
+            leaf_scores=space.leaf_scores[: max(leaves, 0)].copy(),
+            depths=None if noted < 0 else space.depths[:noted].copy(),
+            columns=space.columns[: max(noted, 0)].copy(),
+            node_bounds=space.bounds[: max(noted, 0)].copy(),
+        )
+
+    return open_node

@@ -1,0 +1,264 @@
+"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond.
+
+`auto` does so where that is affordable, and otherwise gives the best choice so far with an honest bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.core.exact_sums import at_least
+from biselect.core.proof import Proof
+from biselect.solvers._branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
+from biselect.solvers._enumeration import MOST_CELLS, Visit, is_quick, unpriced, visit
+from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers._lagrangian import Root, root_bound
+from biselect.solvers._reduction import Reduced, reduce_problem
+from biselect.solvers._spectral import spectral_bound
+from biselect.solvers.local_search import coordinate_ascent
+from biselect.solvers.registry import Answer, Run, keeps_limits
+from biselect.solvers.response import SideProblem, by_features, by_samples, cheaper_side, has_room
+
+INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
+LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
+WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
+WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
+NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
+SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
+SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
+PATIENCE = 60.0  # seconds that `auto` spends on a proof when no time limit is given
+
+
+@keeps_limits("all")
+def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
+    """Prove the optimum; with a time limit that strikes first, the best choice so far with a bound.
+
+    `info["steps"]` says what was done, in order.
+
+    Args:
+        problem: what to solve.
+        run: seed, deadline, progress.
+        workers: threads at most; None for one per core. The answer does not depend on it.
+        search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
+    """
+    climb = coordinate_ascent(problem, _quiet(run), starts=16)
+    reduced = run.reduced or reduce_problem(problem)
+    task = cheaper_side(problem)
+    best = _incumbent(task, reduced, climb.samples, climb.features)
+    run.improved(0, -best.floor)
+    info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
+    run.report(0.0, -best.floor)
+    run.hold(_answer(best, info=info))
+    if task.lines.size <= MOST_CELLS and is_quick(task, task.lines.shape[0], 1, INSTANT_CELLS):
+        rest = unpriced(task, grid_for(task, best.units), best.subset, exact=reduced.exact)
+        if is_quick(task, rest.columns.size, rest.rows.size, INSTANT_CELLS):
+            answer = _enumerate(best, rest, run, info, workers)
+            if answer is not None:
+                return answer
+    if not search:
+        info["steps"].append("Lagrangian bound")
+        root = root_bound(task, run, floor=best.floor, workers=workers)
+        return _answer(best, bound=-max(root.score, best.floor), info=info)
+    return _branch(problem, best, run, info, workers)
+
+
+def _incumbent(
+    task: SideProblem, reduced: Reduced, samples: NDArray[np.int64], features: NDArray[np.int64]
+) -> Incumbent:
+    """A choice as seen from the side of a task."""
+    return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
+
+
+def _enumerate(best: Incumbent, rest: Rest, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None where ties let too many subsets through."""
+    task = best.task
+    seen = visit(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
+    if not seen.complete and not run.expired():
+        return None
+    info["steps"].append("enumeration")
+    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), seen.visited
+    if _settled(best, seen, run):
+        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
+    if seen.complete:
+        return _answer(best, bound=-max(at_least(rest.grid.score(seen.highest)), best.floor), info=info)
+    info["steps"].append("Lagrangian bound")
+    return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
+
+
+def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
+    """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
+    first = True
+    for subset in seen.candidates:
+        if not first and run.expired():
+            return False
+        if best.offer(subset, or_equal=first):
+            first = False
+    return seen.complete and seen.settled
+
+
+def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
+    soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
+    spectral = spectral_bound(best.task, soon)  # before what takes all time
+    info["steps"].append("Lagrangian bound")
+    best, root, rest = _bounded(problem, best, run, workers)
+    task = best.task
+    info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
+    run.report(0.1, -best.floor)
+    run.hold(_answer(best, bound=-max(root.score, best.floor), info=info))
+    if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
+        answer = _enumerate(best, rest, run, info, workers)
+        if answer is not None:
+            return answer
+    met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    if not met and not run.expired():
+        if (walked := _walk(best, root, run, workers)) is not None:
+            info["steps"].append("annealing")
+            if best.offer(walked):
+                run.improved(1, -best.floor)
+        run.report(0.2, -best.floor)
+    if run.expired():
+        return _unproven(best, root.score, run, info, workers, spectral)
+    found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
+    info["steps"].append("branch and bound")
+    answer = _searched(best, found, root.score, info)
+    if not answer.proven:
+        answer = _unproven(best, -answer.bound, run, info, workers, spectral)
+        if found.rest is not None and found.batch:
+            run.hold(answer)
+            search_on(found, found.rest, best, run, workers)
+            answer = _searched(best, found, -answer.bound, info)
+    return answer
+
+
+def _bounded(
+    problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
+) -> tuple[Incumbent, Root, Rest | None]:
+    """The incumbent as seen from the side of which the root bound leaves less to search; that bound; what it leaves.
+
+    A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
+    """
+    samples, features = best.task.order(best.subset, best.chosen)
+    other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
+    sides = [best, _incumbent(other, best.reduced, samples, features)]
+    seen: list[tuple[Incumbent, Root, Rest | None]] = []
+    for one in sides:
+        root = root_bound(one.task, run, floor=one.floor, workers=workers)
+        root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
+        seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
+        if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
+            break
+    least = min(seen, key=_cells_left)
+    lowest = min(root.score for _, root, _ in seen)
+    return least[0], replace(least[1], score=lowest), least[2]
+
+
+def _cells_left(seen: tuple[Incumbent, Root, Rest | None]) -> int:
+    """Subsets that the root bound leaves times the rows that matter to them."""
+    one, _, rest = seen
+    task = one.task
+    return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
+
+
+def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]) -> Answer:
+    """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
+    info["nodes"] = found.nodes
+    if found.rest is not None:
+        info["rows"], info["lines"] = int(found.rest.rows.size), int(found.rest.columns.size)
+        if found.bound is None:
+            return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
+        if np.isfinite(found.bound):
+            bound = min(bound, at_least(found.rest.grid.score(found.bound)))
+    return _answer(best, bound=-max(bound, best.floor), info=info)
+
+
+def _unproven(
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float = np.inf
+) -> Answer:
+    """The incumbent, with the best of all bounds that there is time for."""
+    spectral = spectral_bound(best.task, run) if spectral == np.inf else spectral
+    if spectral < bound:
+        bound = spectral
+        info["steps"].append("spectral bound")
+    if np.isfinite(bound) and not run.expired():
+        from biselect.solvers._averaging import averaging_bound  # loads numba
+
+        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
+        info["steps"] += [f"averaging bound, sets of {size}"] if size else []
+    return _answer(best, bound=-max(bound, best.floor), info=info)
+
+
+def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64] | None:
+    """A good choice to start the search from: annealing over the lines that a better choice can use.
+
+    None where it would have to end before it has tried half of all swaps.
+    """
+    task = best.task
+    rest = eliminate(task, *on_grid(root, task, best.units, workers), best)
+    lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
+    width = task.base.size
+    search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
+    cells = min(WALK_CELLS, search_cells // WALK_PART)
+    swaps = task.choose * (lines.size - task.choose)
+    steps = min(40 * swaps, cells // width)
+    if steps < max(1, swaps // 2) or _most_lines(task, lines) < task.choose:
+        return None
+    from biselect.solvers.annealing import anneal_lines  # loads numba
+
+    restarts = min(8, cells // (steps * width))
+    task = clamp_penalties(task, best.floor)
+    smaller = replace(
+        task,
+        lines=task.lines if lines.size == task.lines.shape[0] else task.lines[lines],
+        line_scores=task.line_scores[lines],
+        line_limits=task.line_limits.keep(lines),
+    )
+    found, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
+    return lines[found]
+
+
+def _most_lines(task: SideProblem, lines: NDArray[np.int64]) -> int:
+    """How many of these lines the limits allow together."""
+    return int(has_room(lines, task.line_limits).sum()) if task.line_limits else lines.size
+
+
+def _quiet(run: Run) -> Run:
+    """The same run without the watchers, for a step on the way."""
+    return replace(run, progress=None, trajectory=None)
+
+
+def _answer(best: Incumbent, **rest: Any) -> Answer:
+    samples, features = best.task.order(best.subset, best.chosen)
+    return Answer(samples=samples, features=features, **rest)
+
+
+def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
+    """What was searched, in positions of the problem as asked."""
+    return Proof(
+        lines=best.task.lines_are,
+        exponent=rest.grid.exponent,
+        prices=[int(price) for price in rest.beta],
+        tau=int(rest.tau),
+        order=best.reduced.places(best.task.lines_are, rest.columns).tolist(),
+        closed=rest.grid.floor(best.units),
+        dives=None if found is None else found.listed,
+    )
+
+
+@keeps_limits("all")
+def auto(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
+    """What `exact` reaches within a minute, or within the time limit: enumeration, or annealing, bound and search.
+
+    `info["steps"]` says what was done, in order.
+
+    Args:
+        problem: what to solve.
+        run: seed, deadline, progress.
+        workers: threads at most; None for one per core.
+    """
+    return exact(problem, replace(run, deadline=min(run.deadline, Run.now() + PATIENCE)), workers=workers)

@@ -1,0 +1,191 @@
+"""`milp`: the same problem for HiGHS, an independent program, beside the proof of `exact`.
+
+Binary s_i and f_j, and x_ij in [0, 1] for their products:
+
+    maximise Σ λW_ij x_ij + Σ a_i s_i + Σ b_j f_j
+    Σ_i s_i = k,  Σ_j f_j = m,  Σ_j x_ij = m s_i,  Σ_i x_ij = k f_j,  x_ij ≤ s_i,  x_ij ≤ f_j
+
+The two families of equations make x the product at every integer point, whatever the sign of the weights, and are
+much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective, in problems of
+moderate size.
+
+HiGHS sees the problem as asked: forced choices are fixed variables, and only the products λW are rounded. Weights that
+no good choice can use are raised, so that they do not make its tolerances coarse. It computes in float64 within those
+tolerances, so that it calls a choice optimal is no proof. The proof is that of `exact`; HiGHS is a witness of it where
+the choice that it calls optimal scores exactly the same. Where its choice scores more, nothing is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import Rules, SelectionProblem
+from biselect.core.exact_sums import at_most, nearest
+from biselect.solvers._exact import exact
+from biselect.solvers._incumbent import grid_for
+from biselect.solvers._reduction import reduce_problem
+from biselect.solvers.local_search import coordinate_ascent
+from biselect.solvers.registry import Answer, Run, keeps_limits
+from biselect.solvers.response import by_features
+
+if TYPE_CHECKING:
+    import scipy.optimize
+    from scipy.sparse import csr_array
+
+INFEASIBLE = 2  # status of SciPy
+CUT_OFF_CELLS = 10_000  # beyond this the one dense row of the cut-off holds up HiGHS's presolve for minutes
+CELLS_A_SECOND = 25_000  # stated and presolved; HiGHS does not look at the clock meanwhile
+TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
+
+
+@keeps_limits("all")
+def milp(problem: SelectionProblem, run: Run) -> Answer:
+    """Hand the problem as asked to HiGHS, and prove the optimum by `exact`.
+
+    `info["witness"]` says whether HiGHS calls a choice optimal that scores exactly what `exact` proves;
+    `info["highs_bound"]` is its own bound on the energy, good to 1e-6 of the largest coefficient.
+
+    Args:
+        problem: what to solve.
+        run: seed of the heuristic, deadline; HiGHS reports no progress on the way.
+    """
+    reduced = run.reduced or reduce_problem(problem)
+    whole, quiet = reduced.whole, replace(run, progress=None, trajectory=None)
+    start = coordinate_ascent(problem, quiet)
+    best = reduced.restore(start.samples, start.features)
+    units, forced = whole.score_units(*best), reduced.units
+    run.improved(0, -nearest(units - forced))
+    run.report(0.0, -nearest(units - forced))
+    n, d = whole.n_samples, whole.n_features
+    info: dict[str, Any] = {"status": "not asked: it takes longer than the time limit to state the problem to HiGHS"}
+    info |= {"nodes": None, "highs_bound": None}
+    solved, theirs = False, None
+    if run.deadline - Run.now() > n * d / CELLS_A_SECOND:
+        found, exponent = _asked(whole, run, units)
+        solved = found.status == 0
+        nodes, dual = found.get("mip_node_count"), found.get("mip_dual_bound")
+        info["status"], info["nodes"] = str(found.message), None if nodes is None else int(nodes)
+        info["highs_bound"] = None if dual is None else float(np.ldexp(dual, exponent))
+        choice = (np.empty(0, dtype=np.int64),) * 2
+        if found.x is not None:
+            choice = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
+        if whole.obeys(*choice):
+            theirs = whole.score_units(*choice)
+            if theirs > units:
+                best, units = choice, theirs
+                run.improved(1, -nearest(units - forced))
+    ours = exact(problem, quiet, search=solved)
+    mine = reduced.restore(ours.samples, ours.features)
+    refuted = ours.proven and units > whole.score_units(*mine)
+    if whole.score_units(*mine) > units:
+        best, units = mine, whole.score_units(*mine)
+    proven = solved and ours.proven and not refuted
+    samples, features = reduced.inside(*best)
+    bound = at_most(forced - units) if ours.proven else ours.bound
+    return Answer(
+        samples=samples,
+        features=features,
+        bound=-np.inf if refuted else bound,
+        proven=proven,
+        info={**info, "witness": proven and theirs == units},
+        proof=ours.proof if proven else None,
+    )
+
+
+def _asked(problem: SelectionProblem, run: Run, units: int) -> tuple[scipy.optimize.OptimizeResult, int]:
+    """What HiGHS says where a choice of this exact score is known, and the exponent of two that its numbers are in."""
+    import scipy.optimize
+
+    n, d = problem.n_samples, problem.n_features
+    objective = -np.concatenate(
+        [
+            problem.sample_scores,
+            problem.feature_scores,
+            problem.coupling_weight * problem.coupling.astype(np.float64).ravel(),
+        ]
+    )
+    lowest = grid_for(by_features(problem), units).lowest
+    objective = np.minimum(objective, -lowest)  # cells that say "never" would make HiGHS's tolerances too coarse
+    exponent = int(np.frexp(np.abs(objective).max())[1])  # a power of two, so that nothing is rounded
+    objective = np.ldexp(objective, -exponent)
+    rows, low, high = constraints(problem)
+    most = float(np.ldexp(-nearest(units), -exponent)) + TOLERANCE
+    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, most)
+    fixed = scipy.optimize.Bounds(np.zeros(objective.size), np.ones(objective.size))
+    for first, rules in ((0, problem.sample_rules), (n, problem.feature_rules)):
+        fixed.lb[[first + item for item in rules.forced_in]] = 1.0
+        fixed.ub[[first + item for item in rules.forced_out]] = 0.0
+
+    def solved(*further: scipy.optimize.LinearConstraint) -> scipy.optimize.OptimizeResult:
+        options = {"mip_rel_gap": 0.0}
+        if run.deadline < np.inf:
+            options["time_limit"] = max(0.0, run.deadline - Run.now() - n * d / CELLS_A_SECOND)
+        return scipy.optimize.milp(
+            objective,
+            integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
+            bounds=fixed,
+            constraints=[scipy.optimize.LinearConstraint(rows, low, high), *further],
+            options=options,
+        )
+
+    found = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
+    if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
+        found = solved()
+    return found, exponent
+
+
+def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix, lower and upper sides over the variables s, f and x, in this order."""
+    import scipy.sparse as sparse
+
+    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
+    eye_s, eye_f = sparse.eye_array(n), sparse.eye_array(d)
+    row_sums = sparse.kron(eye_s, np.ones((1, d)))  # Σ_j x_ij
+    column_sums = sparse.kron(np.ones((1, n)), eye_f)  # Σ_i x_ij
+    own_sample = sparse.kron(eye_s, np.ones((d, 1)))  # s_i for every x_ij
+    own_feature = sparse.kron(np.ones((n, 1)), eye_f)
+    x = sparse.eye_array(n * d)
+    blocks: list[Sequence[object]] = [
+        [np.ones((1, n)), None, None],
+        [None, np.ones((1, d)), None],
+        [-m * eye_s, None, row_sums],
+        [None, -k * eye_f, column_sums],
+        [-own_sample, None, x],
+        [None, -own_feature, x],
+    ]
+    low = [np.array([k, m]), np.zeros(n + d), np.full(2 * n * d, -np.inf)]
+    high = [np.array([k, m]), np.zeros(n + d), np.zeros(2 * n * d)]
+    for position, rules, length in ((0, problem.sample_rules, n), (1, problem.feature_rules, d)):
+        if rules.groups:
+            blocks.append([_members(rules, length) if slot == position else None for slot in range(3)])
+            low.append(np.full(len(rules.groups), -np.inf))
+            high.append(rules.limits.astype(np.float64))
+    widths = [n, d, n * d]
+    matrix = sparse.block_array(
+        [
+            [
+                sparse.csr_array((_height(row), widths[slot])) if block is None else sparse.csr_array(block)
+                for slot, block in enumerate(row)
+            ]
+            for row in blocks
+        ],
+        format="csr",
+    )
+    return matrix, np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
+
+
+def _height(row: Sequence[object]) -> int:
+    return next(int(block.shape[0]) for block in row if block is not None)  # type: ignore[attr-defined]
+
+
+def _members(rules: Rules, length: int) -> NDArray[np.float64]:
+    """One row for each group, 1 at its members."""
+    matrix = np.zeros((len(rules.groups), length))
+    for row, group in zip(matrix, rules.groups, strict=True):
+        row[list(group.members)] = 1
+    return matrix

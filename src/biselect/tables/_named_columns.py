@@ -1,0 +1,213 @@
+"""Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from biselect.columns.number_text import style_of
+from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, spell
+from biselect.tables._frames import arrow_floats
+from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
+
+Place = Callable[[int], str]  # where a row stands in its file
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
+SHOWN = 4  # offending values named in an error
+
+
+def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
+    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole.
+
+    >>> names_in(["a,b", "c,d"], known=["a", "b", "c,d"])
+    ['a', 'b', 'c,d']
+    """
+    columns = set(known)
+    entries = [given] if isinstance(given, str) else [str(entry) for entry in given or ()]
+    parts = [[entry] if entry in columns else entry.split(",") for entry in entries]
+    return [name.strip() for part in parts for name in part if name.strip()]
+
+
+def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
+    """Refuse names the table does not have, and list what it has."""
+    known = table.column_names
+    there = set(known)
+    if absent := [name for name in names if name not in there]:
+        shown = ", ".join(map(repr, known[:40])) + (" …" if table.num_columns > 40 else "")
+        lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
+        near = get_close_matches(absent[0], known, n=1) if len(known) <= 1000 else []
+        meant = f" (do you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"{where} has no column {lacks}{meant}; it has {shown}")
+
+
+def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
+    """These columns as float64, missing entries as NaN; what is not numeric is refused, all of it at once."""
+    reasons = {name: "is empty" for name in names if pa.types.is_null(table[name].type)}
+    return usable(table, names, where, numbers=names, reasons=reasons)
+
+
+def usable(
+    table: pa.Table,
+    names: Sequence[str],
+    where: str,
+    *,
+    told: Collection[str] = (),
+    numbers: Collection[str] = (),
+    reasons: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """These columns, numbers as float64 with NaN for missing entries; what cannot be used is refused, all at once.
+
+    Args:
+        table: the columns are looked at as a whole.
+        names: which columns.
+        where: the table, in words.
+        told: columns of which it was said what they are.
+        numbers: columns that must hold numbers, such as those that do in the reference.
+        reasons: why some of them cannot be used, where that is known already.
+    """
+    place_of, typed = partial(line_of_row, table), reading_of(table) is None
+    told, numbers = set(told), set(numbers)
+    found = {
+        name: reason
+        for name in names
+        if name not in told
+        and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers, typed=typed))
+    }
+    if found := found | dict(reasons or {}):
+        listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
+        out = spell(Columns(exclude=[name for name in names if name in found]))
+        raise InputError(
+            f"{where}: {listed}. Leave out with {out} ({spell(Columns(show=ANY))} only shows them beside the rows), or "
+            f"choose columns with {spell(Columns(features=ANY))}"
+        )
+    return pa.table(
+        {
+            name: _as_floats(table[name]) if name in numbers or is_number(table[name].type) else table[name]
+            for name in names
+        }
+    )
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds numbers; a duration is a number of seconds."""
+    return any(test(kind) for test in NUMBERS)
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds dates, moments or times of day."""
+    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.fill_null(arrow_floats(column), float("nan"))
+
+
+def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool, typed: bool) -> str | None:
+    """Why a column cannot be a feature; in a table that knows its types text is text, even where it holds numbers."""
+    kind = column.type
+    if is_date(kind):
+        first = next((value for value in column if value.is_valid), None)
+        return (
+            f"holds times ({first}); name it with {spell(Columns(time=name))} if it orders the rows, or use parts of "
+            f"it with {spell(Columns(types={name: 'date:hour,weekday,gap'}))}"
+        )
+    if is_number(kind) or pa.types.is_null(kind):
+        return None
+    if must_be_number and not pa.types.is_boolean(kind):
+        return f"is not numeric ({_strange(column, place_of) or f'it holds {kind}'})"
+    if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY, typed=typed)):
+        return f"is not numeric ({strange}; if it names things: {spell(Columns(types={name: 'category'}))})"
+    if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
+        return None
+    return f"is neither numeric nor a category (it holds {kind})"
+
+
+def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
+    """The different entries of a text column that are no numbers, the first one first.
+
+    None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.
+    """
+    rows, _ = _strange_rows(column, mostly, typed=True)
+    return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
+
+
+def _strange_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
+    """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
+    if not is_text(column.type) or (entries := entries_of(column, missing=("",))) is None:
+        return None, False
+    style, _ = style_of(entries.ways.values(), None)
+    fitting = {shape for shape, way in entries.ways.items() if way.fits(style)}
+    numbers, others = entries.number(fitting), entries.others(fitting)
+    if numbers < mostly * (numbers + entries.number(others)):
+        return None, False
+    if not others and (typed or all(way.whole and way.simple and not way.either for way in entries.ways.values())):
+        return None, False
+    if not others:  # all are numbers, and yet the column could not be read as such
+        return pc.is_valid(column), True
+    return entries.rows_of(others), any(shape in entries.ways for shape in others)
+
+
+def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, typed: bool = False) -> str:
+    """Entries that are no numbers, the first few of them and where they stand, and what they may mean."""
+    rows, other_style = _strange_rows(column, mostly, typed)
+    if rows is None:
+        return ""
+    found = pc.unique(column.filter(rows)).to_pylist()
+    values = [_short(value) for value in found[:SHOWN]]
+    said = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
+    if len(found) > 1:
+        more = f" and {len(found) - SHOWN:,} other values" if len(found) > SHOWN else ""
+        said += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
+    if other_style:
+        return f"{said}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
+    if len(found) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
+        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: {spell(Csv(na_values=found))}"
+    return said
+
+
+def _short(value: str) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…'"
+
+
+def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
+    """A column as text, for names; missing and repeated entries are refused."""
+    found = place_of or partial(line_of_row, table)
+    values = table[name].to_pylist()
+    if None in values:
+        raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
+    names = [str(value) for value in values]
+    if repeated := [value for value, count in Counter(names).items() if count > 1]:
+        first = names.index(repeated[0])
+        second = names.index(repeated[0], first + 1)
+        many = ""
+        if len(repeated) > 1:
+            shown = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
+            many = f"; so do {len(repeated) - 1:,} other ids ({shown})"
+        raise InputError(
+            f"{where}: id {repeated[0]!r} stands in {found(first)} and {found(second)}{many}; ids must be unique: "
+            f"keep one row of each with {spell(Columns(duplicates='first'))} or "
+            f"{spell(Columns(duplicates='last'))}, or name another column"
+        )
+    return names
+
+
+def rows_with_new_ids(column: pa.ChunkedArray, keep: str) -> NDArray[np.int64]:
+    """The rows that are left when of rows with one id only the `first` or the `last` is kept; those without id stay."""
+    codes = column.combine_chunks().dictionary_encode().indices
+    places = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    order = places if keep == "first" else places[::-1]
+    _, at = np.unique(order, return_index=True)
+    at = at if keep == "first" else len(places) - 1 - at
+    return np.union1d(at, np.flatnonzero(places < 0))

@@ -1,0 +1,259 @@
+"""CSV in blocks: the very table that `read_delimited` gives, of a file that is too large to be held.
+
+All rows decide what a column holds, so the file is read twice: once to see that, once to convert. A column whose first
+8 MiB look like another type than the rest costs one more reading for each such surprise.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from biselect.columns.number_text import Written, to_numbers
+from biselect.errors import InputError
+from biselect.tables.readers._delimited import (
+    BYTES,
+    NOTHING,
+    TEXT,
+    CsvForm,
+    SampleFormat,
+    absent_texts,
+    hints_for,
+    read_text,
+    reading_from,
+    refuse_marks,
+    refuse_open_quote,
+    remembered,
+    sample_format,
+    without,
+)
+from biselect.tables.readers._sniffing import sniff
+from biselect.tables.readers._text_columns import (
+    Hints,
+    ParsedColumn,
+    TextColumn,
+    as_numbers,
+    entries_of,
+    understand,
+)
+from biselect.tables.readers.sources import Source, refuse_repeated
+
+TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower comes first
+    pa.null(),
+    pa.int64(),
+    pa.bool_(),
+    pa.date32(),
+    pa.time32("s"),
+    pa.timestamp("s"),
+    pa.timestamp("ns"),
+    pa.timestamp("s", tz="UTC"),
+    pa.timestamp("ns", tz="UTC"),
+    pa.float64(),
+    pa.string(),
+)
+UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: invalid value '(.*)'", re.S)
+LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
+GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
+BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
+Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
+
+
+@dataclass(kw_only=True)
+class Seen:
+    """What one reading of the whole file shows.
+
+    Attributes:
+        options: of Arrow's reader, with the type of every column.
+        kinds: these types.
+        texts: columns of text that may be numbers or dates.
+        rows: how many there are.
+    """
+
+    options: dict[str, Any]
+    kinds: dict[str, pa.DataType]
+    texts: dict[str, TextColumn]
+    rows: int
+
+
+def stream_delimited(path: Path, form: CsvForm, memory: int) -> tuple[pa.Schema, Iterator[pa.Table]]:
+    """The schema and the rows of a CSV, block by block.
+
+    Args:
+        path: the file.
+        form: what is known of how it is written.
+        memory: bytes that a column of dates may take, whose form only all rows together show.
+    """
+    refuse_marks(form)
+    sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
+    looks = sample_format(sniffed, form)
+    as_is = {*form.categories, *looks.codes, *form.text_columns}
+    seen, encoding = read_text(
+        path, sniffed, form, looks, partial(_seen, form=form, looks=looks, delimiter=sniffed.delimiter, as_is=as_is)
+    )
+    told: dict[str, ParsedColumn] = {}
+    converts: dict[str, Convert] = {}
+    absent = absent_texts(form)
+    for name, column in seen.texts.items():
+        if (found := _decided(path, name, column, seen, memory)) is not None:
+            told[name], converts[name] = found
+    fields = []
+    for name, kind in seen.kinds.items():
+        if name or kind.id != NOTHING:  # `a;b;` has no third column
+            fields.append(pa.field(name, told[name].values.type if name in told else kind))
+    words = {name for name, kind in seen.kinds.items() if kind.id == TEXT} - {
+        name for name, one in told.items() if one.values.type.id != TEXT
+    }
+    reading = reading_from(path, sniffed, encoding, looks, list(seen.kinds), told, words)
+    schema = pa.schema(fields, metadata=remembered(reading))
+    return schema, _blocks(path, seen, schema, converts, absent, set(form.text_columns))
+
+
+def _blocks(
+    path: Path,
+    seen: Seen,
+    schema: pa.Schema,
+    converts: Mapping[str, Convert],
+    absent: pa.Array | None,
+    kept: set[str],
+) -> Iterator[pa.Table]:
+    from pyarrow.csv import open_csv
+
+    row = 0
+    with open_csv(str(path), **seen.options) as batches:
+        for batch in batches:
+            columns = []
+            for name in schema.names:
+                column = batch.column(name)
+                made = converts[name](column, row) if name in converts else pa.chunked_array([column])
+                if made.type.id == TEXT and name not in kept:
+                    made = without(made, absent)
+                columns.append(made)
+            yield pa.Table.from_arrays(columns, schema=schema)
+            row += batch.num_rows
+
+
+def _seen(
+    path: Path,
+    *,
+    read_options: Any,
+    parse_options: Any,
+    convert_options: Any,
+    form: CsvForm,
+    looks: SampleFormat,
+    delimiter: str,
+    as_is: set[str],
+) -> Seen:
+    """Read the file as often as it takes to know the narrowest type that every entry of each column has."""
+    from pyarrow.csv import ReadOptions, open_csv
+
+    guessed = {"encoding": read_options.encoding, "skip_rows": read_options.skip_rows}
+    with open_csv(
+        str(path),
+        read_options=ReadOptions(**guessed, block_size=max(GUESSED_FROM, read_options.block_size)),
+        parse_options=parse_options,
+        convert_options=convert_options,
+    ) as beginning:
+        schema = beginning.schema
+    del beginning  # it holds what it has read ahead
+    refuse_repeated(schema.names, Source.of(path))
+    kinds = dict(zip(schema.names, schema.types, strict=True))
+    options = {"read_options": read_options, "parse_options": parse_options, "convert_options": convert_options}
+    while True:
+        if any(kind.id == BYTES for kind in kinds.values()):
+            raise UnicodeError("some text is not in the encoding")
+        convert_options.column_types = kinds
+        hints = hints_for(form, looks, delimiter, sum(kind.id == TEXT for kind in kinds.values()))
+        texts = {name: TextColumn(hints) for name, kind in kinds.items() if kind.id == TEXT and name not in as_is}
+        rows, last = 0, None
+        try:
+            with open_csv(str(path), **options) as batches:
+                for batch in batches:
+                    for name, column in texts.items():
+                        column.add(batch.column(name))
+                    rows, last = rows + batch.num_rows, batch
+            if last is not None:
+                refuse_open_quote(path, pa.Table.from_batches([last]))
+            return Seen(options=options, kinds=kinds, texts=texts, rows=rows)
+        except pa.ArrowInvalid as error:
+            unread = UNREAD.match(str(error))
+            if unread is None or (kind := kinds[name := schema.names[int(unread[1])]]) == TYPES[-1]:
+                raise
+            kinds[name] = _wider(kind, unread[2], options)
+
+
+def _wider(kind: pa.DataType, text: str, options: Mapping[str, Any]) -> pa.DataType:
+    """The next type that takes this entry as well."""
+    from pyarrow.csv import ConvertOptions, read_csv
+
+    marks = options["convert_options"]
+    cell = ('x\n"' + text.replace('"', '""') + '"\n').encode(errors="replace")
+    for wider in TYPES[TYPES.index(kind) + 1 : -1]:
+        convert = ConvertOptions(
+            column_types={"x": wider}, null_values=marks.null_values, decimal_point=marks.decimal_point
+        )
+        try:
+            read_csv(io.BytesIO(cell), convert_options=convert)
+        except pa.ArrowInvalid:
+            continue
+        return wider
+    return TYPES[-1]
+
+
+def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
+    """What a column of text holds, and how each block of it is converted; None where it stays text."""
+    entries, hints = column.entries, column.hints
+    if entries is None:
+        return None
+    dates = entries.dates and not entries.others(entries.dates)
+    numbers = not dates and entries.ways and not entries.others(entries.ways)
+    if hints.date_form is None and numbers and not any(map(LONG_NUMBER.search, entries.shapes)):
+        found = as_numbers(entries, hints)
+        if found is None:
+            return None
+        convert: Convert = partial(_converted, ways=entries.ways, hints=hints, understood=found)
+        first = pa.chunked_array(column.first)
+        return replace(found, values=pa.chunked_array([convert(part, 0).chunk(0) for part in first.chunks])), convert
+    if hints.date_form is None and not dates and not numbers:
+        return None
+    whole = _whole_column(path, name, seen, memory)
+    found = understand(whole, hints)
+    return None if found.values is whole else (found, lambda block, row: found.values.slice(row, len(block)))
+
+
+def _converted(
+    block: pa.Array, row: int, *, ways: Mapping[str, Written], hints: Hints, understood: ParsedColumn
+) -> pa.ChunkedArray:
+    """A block of numbers, or of codes, whose form is known."""
+    here = entries_of(pa.chunked_array([block]), hints.missing)
+    assert here is not None
+    texts, _ = here.present()
+    if understood.code:
+        return here.spread(texts)
+    assert understood.style is not None
+    return here.spread(to_numbers(texts, ways, understood.style))
+
+
+def _whole_column(path: Path, name: str, seen: Seen, memory: int) -> pa.ChunkedArray:
+    """One column of text, in which equal entries are held once."""
+    from pyarrow.csv import ConvertOptions, open_csv
+
+    marks = seen.options["convert_options"]
+    alone = ConvertOptions(include_columns=[name], column_types={name: pa.string()}, null_values=marks.null_values)
+    blocks: list[pa.Array] = []
+    needed = BYTES_A_ROW * seen.rows
+    with open_csv(str(path), **{**seen.options, "convert_options": alone}) as batches:
+        for batch in batches:
+            blocks.append(batch.column(0).dictionary_encode())
+            needed += blocks[-1].dictionary.nbytes
+            if needed > memory:
+                raise InputError(
+                    f"{path}: column {name!r} holds dates or numbers in a form that only all of its {seen.rows:,} rows "
+                    f"together show, which takes more than {memory / 2**30:.1f} GiB; give more memory, or write the "
+                    "table to Parquet first"
+                )
+    return pa.chunked_array(blocks).unify_dictionaries()

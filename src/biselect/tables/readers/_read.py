@@ -1,0 +1,114 @@
+"""Files to tables: read as data, and refused clearly when they are broken.
+
+Every table comes through `read_table`, or `read_blocks` where it need not be held whole. What a file is, the ending of
+its name says; `::` names a part of it, and a folder or a glob stands for Parquet files.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from biselect.core.untrusted import refused_as
+from biselect.errors import InputError
+from biselect.tables.readers._columnar import (
+    parquet_set_blocks,
+    read_arrow,
+    read_parquet,
+    read_parquet_set,
+    refuse_odd_dates,
+)
+from biselect.tables.readers._delimited import PLAIN, CsvForm, read_delimited
+from biselect.tables.readers.sources import (
+    ARROW,
+    CSV,
+    DATABASES,
+    JSON_LINES,
+    PACKED,
+    PARQUET,
+    WORKBOOKS,
+    Source,
+    check_unpacked,
+    refuse_repeated,
+)
+
+KNOWN = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS, *DATABASES)
+
+
+def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
+    """Read a table: a file, a part of one (`file.xlsx::Sheet`, `file.db::table`), or a folder or glob of Parquet."""
+    source = Source.of(path)
+    if source.is_set:
+        with refused_as(f"{source}: cannot be read as Parquet files"):
+            return _usable(read_parquet_set(source), source)
+    file = source.path
+    name = file.name.lower()
+    if not name.endswith(KNOWN):
+        raise InputError(f"{source}: unknown kind of file; the name must end in one of {', '.join(KNOWN)}")
+    if source.part is not None and file.exists() and not name.endswith((*WORKBOOKS, *DATABASES)):
+        raise InputError(f"{source}: only workbooks and databases have parts; give {file} alone")
+    with checked_file(source):
+        return _usable(_read(name, source, form), source)
+
+
+def _read(name: str, source: Source, form: CsvForm) -> pa.Table:
+    """The table as the reader for this ending gives it; no other is loaded."""
+    if name.endswith(CSV):
+        return read_delimited(source.path, form)
+    if name.endswith(PARQUET):
+        return read_parquet(*source.files)
+    if name.endswith(ARROW):
+        return read_arrow(source.path)
+    if name.endswith(JSON_LINES):
+        from biselect.tables.readers._json_lines import read_json_lines
+
+        return read_json_lines(source.path)
+    if name.endswith(WORKBOOKS):
+        from biselect.tables.readers._excel import read_excel
+
+        return read_excel(source)
+    from biselect.tables.readers._databases import read_database
+
+    return read_database(source)
+
+
+@contextmanager
+def checked_file(source: Source) -> Iterator[None]:
+    """A file that is there and not empty, and unpacks to what is reasonable; errors while it is read name it."""
+    file = source.path
+    if not file.exists():
+        raise InputError(f"{file}: no such file")
+    if file.stat().st_size == 0:
+        raise InputError(f"{file}: the file is empty")
+    try:
+        with refused_as(f"{source}: cannot be read as {file.suffix.lstrip('.')}"):
+            if file.name.lower().endswith(tuple(PACKED)):
+                check_unpacked(file)
+            yield
+    except InputError as error:
+        if isinstance(error.__cause__, PermissionError):
+            raise InputError(f"{file}: no permission to read it") from None
+        raise
+
+
+def read_blocks(path: str | Path, form: CsvForm = PLAIN) -> Iterator[pa.Table]:
+    """The same table a block of rows at a time where the file allows it, as Parquet does; else in one."""
+    source = Source.of(path)
+    if source.is_set or source.path.suffix.lower() == ".parquet":
+        with refused_as(f"{source}: cannot be read as Parquet"):
+            for block in parquet_set_blocks(source):
+                yield _usable(block, source)
+    else:
+        yield read_table(path, form)
+
+
+def _usable(table: pa.Table, source: Source) -> pa.Table:
+    """Names that stand once, at least one row, and no date that Python could not say."""
+    names = table.column_names
+    refuse_repeated(names, source)
+    if table.num_rows == 0 or not names:
+        lacks = "columns but no rows" if names else "no columns"
+        raise InputError(f"{source}: the table has {lacks}")
+    refuse_odd_dates(table, source)
+    return table

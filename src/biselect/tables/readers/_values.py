@@ -1,0 +1,223 @@
+"""Values of Python, as JSON, Excel and SQLite give them, to columns of one Arrow type each."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import ipc
+
+from biselect.columns.date_text import ISO_KINDS, forms_of
+from biselect.core.files import temporary_file
+from biselect.tables.readers._text_columns import Hints, TextColumn, understand
+
+NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
+NOTHING = type(None)
+LENGTH = "rows"  # a column that says how many there are where a block has no other
+
+
+class SpilledTable:
+    """The same table, of blocks that wait in a file until all have been seen: what a column holds, all rows decide.
+
+    Args:
+        path: of the file, which must not be there yet; its folder is removed in the end.
+
+    >>> from biselect.core.files import temporary_folder
+    >>> with temporary_folder() as folder:
+    ...     schema, blocks = SpilledTable(folder / "raw").stream([({"a": [1, 2]}, 2), ({"a": [2.5], "b": ["x"]}, 1)])
+    ...     [block.to_pydict() for block in blocks]
+    [{'a': [1.0, 2.0], 'b': [None, None]}, {'a': [2.5], 'b': ['x']}]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._kinds: dict[str, set[pa.DataType]] = {}
+
+    def stream(
+        self, blocks: Iterable[tuple[Mapping[str, Sequence[Any]], int]], check: Callable[[int], None] = lambda _: None
+    ) -> tuple[pa.Schema, Iterator[pa.Table]]:
+        """The schema and the rows of these blocks, which are columns and their length.
+
+        Args:
+            blocks: as `GrowingTable.add` takes them.
+            check: called with the bytes so far.
+        """
+        nbytes = 0
+        with temporary_file(self.path) as file:
+            for columns, rows in blocks:
+                arrays = {name: _array(values) for name, values in columns.items()}
+                for name, array in arrays.items():
+                    self._kinds.setdefault(name, set()).add(array.type)
+                if not rows:
+                    continue
+                places = {name: str(at) for at, name in enumerate(self._kinds)}  # not every name can be written
+                block = pa.table({places[name]: array for name, array in arrays.items()} | {LENGTH: pa.nulls(rows)})
+                with ipc.new_stream(file, block.schema) as sink:
+                    sink.write_table(block)
+                check(nbytes := nbytes + block.nbytes)
+        kinds = {name: _common(found - {pa.null()}) for name, found in self._kinds.items()}
+        dates = self._dates(kinds)
+        schema = pa.schema([(_writable(name), dates.get(name, kind)) for name, kind in kinds.items()])
+        return schema, self._final(kinds, dates, schema)
+
+    def _blocks(self, kinds: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.Array]]:
+        """The blocks as they wait, with columns of these types."""
+        places = {name: str(at) for at, name in enumerate(self._kinds)}
+        with pa.OSFile(str(self.path)) as file:
+            while file.tell() < file.size():
+                with ipc.open_stream(file) as source:
+                    block = source.read_all()
+                there = set(block.column_names)
+                yield {
+                    name: _as_kind(_one(block[at]) if (at := places[name]) in there else pa.nulls(block.num_rows), kind)
+                    for name, kind in kinds.items()
+                }
+
+    def _dates(self, kinds: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+        """Columns of text all of whose entries are ISO dates, and the type that takes them all."""
+        texts = {name: kind for name, kind in kinds.items() if kind == pa.string()}
+        if not texts:
+            return {}
+        seen = {name: TextColumn(Hints(missing=())) for name in texts}
+        for block in self._blocks(texts):
+            for name, column in block.items():
+                seen[name].add(column)
+        found = {}
+        for name, column in seen.items():
+            entries = column.entries
+            if entries is None or not entries.dates or entries.others(entries.dates):
+                continue
+            for kind in ISO_KINDS if all(forms_of(shape) == ("ISO",) for shape in entries.dates) else ():
+                if all(_is_cast(block[name], kind) for block in self._blocks({name: pa.string()})):
+                    found[name] = kind
+                    break
+        return found
+
+    def _final(
+        self, kinds: Mapping[str, pa.DataType], dates: Mapping[str, pa.DataType], schema: pa.Schema
+    ) -> Iterator[pa.Table]:
+        for block in self._blocks(kinds):
+            columns = [
+                pc.cast(pc.utf8_trim_whitespace(column), dates[name]) if name in dates else column
+                for name, column in block.items()
+            ]
+            if columns:
+                yield pa.Table.from_arrays(columns, schema=schema)
+
+
+def _is_cast(texts: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        pc.cast(pc.utf8_trim_whitespace(texts), kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+class GrowingTable:
+    """A table made of blocks of rows, so that no more than a block is held as Python's own values.
+
+    >>> growing = GrowingTable()
+    >>> growing.add({"a": [1, 2]}, 2)
+    >>> growing.add({"a": [2.5], "b": ["x"]}, 1)
+    >>> growing.table().to_pydict()
+    {'a': [1.0, 2.0, 2.5], 'b': [None, None, 'x']}
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.nbytes = 0
+        self._columns: dict[str, list[pa.Array]] = {}
+
+    def add(self, columns: Mapping[str, Sequence[Any]], rows: int) -> None:
+        """Take in a block: its columns, which may be others than before, all `rows` long."""
+        for name, values in columns.items():
+            if name not in self._columns:
+                self._columns[name] = [pa.nulls(self.rows)]
+            self._columns[name].append(_array(values))
+            self.nbytes += self._columns[name][-1].nbytes
+        for name in self._columns.keys() - columns.keys():
+            self._columns[name].append(pa.nulls(rows))
+        self.rows += rows
+
+    def table(self) -> pa.Table:
+        """All rows; a column whose blocks are of different kinds is text."""
+        columns = [_joined(parts) for parts in self._columns.values()]
+        return pa.table(columns, names=[_writable(name) for name in self._columns])
+
+
+def _array(values: Sequence[Any]) -> pa.Array:
+    """Values as the narrowest type that holds them all; Arrow never has to guess."""
+    kinds = set(map(type, values)) - {NOTHING}
+    if not kinds:
+        return pa.nulls(len(values))
+    if kinds & {dict, list}:
+        return pa.array([None if value is None else [_as_text(value)] for value in values], NESTED)
+    try:
+        if kinds == {int}:
+            return pa.array(values, pa.int64())
+        if kinds == {int, float}:
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        if kinds == {date, datetime}:
+            return pa.array([_at_midnight(value) for value in values], pa.timestamp("us"))
+        if len(kinds) == 1:
+            return pa.array(values)
+    except (pa.ArrowException, OverflowError, UnicodeError):
+        pass
+    return pa.array([None if value is None else _as_text(value) for value in values], pa.string())
+
+
+def _common(kinds: Collection[pa.DataType]) -> pa.DataType:
+    """The type that takes the entries of all these types."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if NESTED in kinds:
+        return NESTED
+    return pa.float64() if set(kinds) == {pa.int64(), pa.float64()} else pa.string() if kinds else pa.null()
+
+
+def _joined(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
+    kind = _common({part.type for part in parts if len(part)} - {pa.null()})
+    column = pa.chunked_array([_as_kind(part, kind) for part in parts if len(part)], type=kind)
+    return _dates(column) if kind == pa.string() else column
+
+
+def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
+    if part.type == kind:
+        return part
+    if kind == NESTED:
+        return _array([None if value is None else [value] for value in part.to_pylist()])
+    if pa.types.is_binary(part.type):
+        return _array(["�" if value is not None else None for value in part.to_pylist()])
+    return part.cast(kind, safe=False)
+
+
+def _dates(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times, where every text is an ISO date; the 30th of February stays text."""
+    found = understand(texts, Hints(missing=()))
+    return found.values if found.date_form == "ISO" else texts
+
+
+def _at_midnight(value: date | None) -> date | None:
+    return value if value is None or isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return _writable(value)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, bool | dict | list):
+        return _writable(json.dumps(value, ensure_ascii=False))
+    return str(value)
+
+
+def _writable(text: str) -> str:
+    """Half of a surrogate pair is no character, and cannot be written."""
+    return text.encode(errors="surrogatepass").decode(errors="replace")
