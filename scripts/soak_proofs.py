@@ -307,10 +307,10 @@ def answers(case, number):
         _branch_and_bound.DIVE_CELLS = DIVE if number % 2 else 50
         yield solve(problem, "exact", workers=1, check_work=10**9)
         if number % 5 == 0:
-            yield solve(problem, "exact", workers=1, search=False)
+            yield solve(problem, "exact", workers=1, search=False, check_work=10**9)
         if number % 20 == 0:
-            yield solve(problem, "exact", workers=1, time_limit=1e-6)
-            yield certified(solve(problem, "coordinate-ascent", starts=1), time_limit=10)
+            yield solve(problem, "exact", workers=1, time_limit=1e-6, check_work=10**9)
+            yield certified(solve(problem, "coordinate-ascent", starts=1, check_work=10**9), time_limit=10)
     finally:
         _exact.INSTANT_CELLS, _exact.LOOP_CELLS, _branch_and_bound.DIVE_CELLS = PLAIN, LOOP, DIVE
 

@@ -28,6 +28,7 @@ def searched(tmp_path_factory):
     problem = SelectionProblem(coupling=np.abs(rng.normal(size=(200, 20))), k=20, m=4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_exact, "INSTANT_CELLS", -1)
+        patch.setattr(_exact, "LOOP_CELLS", -1)
         best = bs.solve(problem, "exact")
     problem.save(folder / "problem.npz")
     best.save_proof(folder / "proof.json")

@@ -156,7 +156,7 @@ def visit(task: SideProblem, run: Run, rest: Rest, *, floor: float, exact: bool 
                 settled = settled and len(candidates) <= MOST_CANDIDATES
                 del candidates[MOST_CANDIDATES:]
         visited += count
-        run.report(visited / number, -float(np.ldexp(level[0], grid.exponent)))
+        run.report(visited / max(number, 1), -float(np.ldexp(level[0], grid.exponent)))
         if visited < number and run.expired():
             return seen(False)
     return seen(True)

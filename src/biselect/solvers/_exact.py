@@ -103,19 +103,18 @@ def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
 
 
 def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
-    soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
-    spectral = spectral_bound(best.task, soon)  # before what takes all time
     info["steps"].append("Lagrangian bound")
-    best, root, rest = _bounded(problem, best, run, workers)
+    best, root, rest, bound = _bounded(problem, best, run, workers)
     task = best.task
     info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
     run.report(0.1, -best.floor)
-    run.hold(_answer(best, bound=-max(root.score, best.floor), info=info))
+    run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
     if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
         answer = _enumerate(best, rest, run, info, workers)
         if answer is not None:
             return answer
-    met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    spectral = spectral_bound(task, replace(run, deadline=run.after(SPECTRAL_SHARE)))  # before what takes all time
+    met = bound - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
     if not met and not run.expired():
         if (walked := _walk(best, root, run, workers)) is not None:
             info["steps"].append("annealing")
@@ -123,10 +122,10 @@ def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str
                 run.improved(1, -best.floor)
         run.report(0.2, -best.floor)
     if run.expired():
-        return _unproven(best, root.score, run, info, workers, spectral)
+        return _unproven(best, bound, run, info, workers, spectral)
     found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
-    answer = _searched(best, found, root.score, info)
+    answer = _searched(best, found, bound, info)
     if not answer.proven:
         answer = _unproven(best, -answer.bound, run, info, workers, spectral)
         if found.rest is not None and found.batch:
@@ -138,8 +137,8 @@ def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str
 
 def _bounded(
     problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
-) -> tuple[Incumbent, Root, Rest | None]:
-    """The incumbent as seen from the side of which the root bound leaves less to search; that bound; what it leaves.
+) -> tuple[Incumbent, Root, Rest | None, float]:
+    """The side that leaves less to search: the incumbent, its root bound, what that leaves; and the lesser bound.
 
     A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
     """
@@ -153,9 +152,7 @@ def _bounded(
         seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
         if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
             break
-    least = min(seen, key=_cells_left)
-    lowest = min(root.score for _, root, _ in seen)
-    return least[0], replace(least[1], score=lowest), least[2]
+    return *min(seen, key=_cells_left), min(root.score for _, root, _ in seen)
 
 
 def _cells_left(seen: tuple[Incumbent, Root, Rest | None]) -> int:
