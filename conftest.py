@@ -87,12 +87,12 @@ def every_diagnostic_succeeds(request, monkeypatch):
     if "diagnostics_may_fail" in request.fixturenames:
         return
     with suppress(ImportError):  # the GPU tests run where there is less
-        from biselect.reviews.warnings import Findings
+        from biselect.reviews.caveats import Caveats
 
         def raise_it(self, what: str, error: Exception) -> None:
             raise error
 
-        monkeypatch.setattr(Findings, "leave_out", raise_it)
+        monkeypatch.setattr(Caveats, "leave_out", raise_it)
 
 
 @pytest.fixture
@@ -112,6 +112,24 @@ def tables(tmp_path):
     pq.write_table(pa.table(reference), tmp_path / "reference.parquet")
     pq.write_table(pa.table(pool), tmp_path / "pool.parquet")
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def assert_sound_weights():
+    """What weights of one column by any map must be: bounded, row by row independent, growing outwards."""
+
+    def check(weigher, pool, cap, *, one_valley=True):
+        pool = np.sort(np.concatenate([pool, [-1e300, 1e300]]))[:, None]
+        weights = weigher.weights(pool)[:, 0]
+        assert np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= cap
+        np.testing.assert_array_equal(weigher.weights(pool[3:4])[:, 0], weights[3:4])
+        np.testing.assert_array_equal(weigher.weights(pool[::-1])[::-1, 0], weights)
+        if one_valley:
+            steps, lowest, tolerance = np.diff(weights), int(np.argmin(weights)), 1e-12 * (1 + cap)
+            assert (steps[:lowest] <= tolerance).all() and (steps[lowest:] >= -tolerance).all(), "falls, then rises"
+            assert weights.max() <= weigher.facts.largest_weight + tolerance
+
+    return check
 
 
 @pytest.fixture

@@ -26,18 +26,18 @@ from biselect import SelectionProblem
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.circuits.starts import start_choice
 from biselect_quantum.devices import choose_patch, compile_circuit, load_target
+from biselect_quantum.devices._y_frame import PAIR, drop_unseen, in_range, propagate
 from biselect_quantum.devices.compile import added_layer, fit_for
 from biselect_quantum.devices.compiled_circuit import count_resources
 from biselect_quantum.devices.masks import hardware_mask, masked
-from biselect_quantum.devices.ordering import choose_order, choose_start
+from biselect_quantum.devices.mixer_order import choose_order, choose_start
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, OPT3_CZ, STRONGEST_QISKIT, Y_FRAME, YFramePath
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
-from biselect_quantum.devices.yframe import PAIR, drop_unseen, in_range, propagate
 from biselect_quantum.simulate.program import XY
-from biselect_studies.compilation_tables import DEVICES
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
-from biselect_studies.experiments.heron_case import Case
+from biselect_studies.experiments.heron import Case
+from biselect_studies.studies.compilation import DEVICES
 
 RESULTS = Path(__file__).parent / "results" / "compile.json"
 WIDTHS = (16, 32, 48, 64)

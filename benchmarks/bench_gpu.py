@@ -21,11 +21,11 @@ from biselect.core import SelectionProblem
 from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.mixers import mixer_classes
-from biselect_quantum.simulate.gpu import GpuSimulator, require_cupy
+from biselect_quantum.simulate._gpu import GpuSimulator, require_cupy
+from biselect_quantum.simulate._plain import PlainSimulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, Register
-from biselect_quantum.simulate.plain import PlainSimulator
 from biselect_studies.data.synthetic import panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 
 def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from biselect import SelectionProblem, solve
 from biselect_quantum.devices import compile_problem, load_target
-from biselect_quantum.devices.noise.chances import noisy_chances
+from biselect_quantum.devices.noise.probabilities import noisy_chances
 from biselect_studies.quantum.trade import KEEPS, trade
 
 RESULTS = Path(__file__).parent / "results"

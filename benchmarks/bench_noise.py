@@ -34,16 +34,16 @@ from biselect_quantum.circuits import AnsatzSpec
 from biselect_quantum.circuits.spec import Program
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.devices import Patch, choose_patch, load_target, place
-from biselect_quantum.devices.bundle import STARTS
-from biselect_quantum.devices.decode import CountedBits, Shots
+from biselect_quantum.devices._from_problem import STARTS
+from biselect_quantum.devices.mixer_order import choose_start
 from biselect_quantum.devices.noise import LABEL
-from biselect_quantum.devices.noise.courses import read_out
-from biselect_quantum.devices.noise.trajectories import misread
-from biselect_quantum.devices.ordering import choose_start
+from biselect_quantum.devices.noise.sampling import misread
+from biselect_quantum.devices.noise.trajectories import read_out
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect_quantum.devices.readout import Calibration, correct, prepared
+from biselect_quantum.shots import CountedBits, Shots
 from biselect_studies.experiments.compile_case import angles
-from biselect_studies.experiments.heron_case import Case, problem
+from biselect_studies.experiments.heron import Case, problem
 from biselect_studies.quantum.registers import register_mass, register_outputs
 
 DEVICES = ("boston", "pittsburgh", "aachen")

@@ -17,13 +17,12 @@ from functools import partial
 import numpy as np
 
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.training.initial_angles import hop, is_phase, random_start, units, widths
-from biselect_quantum.circuits.training.known_angles import learnt_angles
-from biselect_quantum.circuits.training.lockstep import Lockstep
+from biselect_quantum.circuits.training._descent import Lockstep
+from biselect_quantum.circuits.training.first_angles import hop, is_phase, learnt_angles, random_start, units, widths
 from biselect_quantum.circuits.training.objectives import Objective
-from biselect_quantum.circuits.training.search_strategies import HALVINGS, HOP, HOP_HALVINGS, SCREEN
+from biselect_quantum.circuits.training.strategies import HALVINGS, HOP, HOP_HALVINGS, SCREEN
 from biselect_studies.data.synthetic import panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 FIRST, DEPTH = 124, 3
 Pool = list[tuple[float, np.ndarray]]

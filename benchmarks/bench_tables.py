@@ -26,7 +26,7 @@ from sklearn.neighbors import NearestNeighbors
 import biselect as bs
 from benchmarks.needs import need
 from benchmarks.review_cases import credit_card_cases, detector_scores, table_cases
-from biselect.reviews.row_lists import log_ranks
+from biselect.reviews.outside_scores import log_ranks
 from biselect.weights import Weigher
 
 ROOT = Path(__file__).parent
@@ -121,8 +121,8 @@ def on_credit_card(path, draws, first, tried):
 
 def on_slices():
     """F1@k of the default and of two plain blocks on the balanced Credit Card slices of the studies."""
-    from biselect_studies import creditcard_fields as fields
     from biselect_studies.data.creditcard import load_credit_card
+    from biselect_studies.experiments import creditcard as fields
     from biselect_studies.inference import f1_at_k
 
     features = load_credit_card().features[:, :SLICE_FEATURES]

@@ -16,7 +16,7 @@ import numpy as np
 
 from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.figures_of_merit import time_to_solution
+from biselect_quantum.circuits.metrics import time_to_solution
 from biselect_studies.data.synthetic import planted_problem
 
 SIZES = ((8, 6, 3, 2), (12, 8, 3, 5), (14, 10, 3, 3))

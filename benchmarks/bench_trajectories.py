@@ -24,12 +24,12 @@ from biselect import SelectionProblem, solve
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.devices import compile_circuit, compile_problem, place_circuit
 from biselect_quantum.devices.noise import LABEL, cut_noise, noisy_chances
-from biselect_quantum.devices.noise.courses import pauli_labels, twirled
-from biselect_quantum.devices.noise.trajectories import DISCARDED, noisy_table, runs_faster_as_vectors
+from biselect_quantum.devices.noise.sampling import DISCARDED, noisy_table, runs_faster_as_vectors
+from biselect_quantum.devices.noise.trajectories import pauli_labels, twirled
 from biselect_quantum.devices.paths import Y_FRAME
 from biselect_quantum.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
-from biselect_studies.experiments.heron_case import DEVICE, case, problem
+from biselect_studies.experiments.heron import DEVICE, case, problem
 from biselect_studies.quantum.registers import distribution
 
 DEPTH = 3

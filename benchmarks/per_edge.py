@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from biselect_quantum.circuits import Ansatz
+from biselect_quantum.simulate._plain import PlainSimulator
 from biselect_quantum.simulate.layers import Layers
-from biselect_quantum.simulate.plain import PlainSimulator
 
 
 @njit(cache=True, fastmath=True)

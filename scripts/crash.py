@@ -31,17 +31,16 @@ from biselect.core import files
 from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
 from biselect.plot.style import panels
-from biselect.reviews.reviewing import review_problem
+from biselect.reviews.answering import review_problem
 from biselect.weights import ReferenceSummary
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.best_known import Threshold, save_thresholds
+from biselect_quantum.circuits.thresholds import Threshold, save_thresholds
 from biselect_quantum.circuits.training.records import Checkpoint
-from biselect_quantum.devices.circuit_folder import write_circuit
-from biselect_quantum.devices.execution.circuit_files import load_circuit
-from biselect_quantum.devices.execution.manifest import freeze, plan
+from biselect_quantum.devices._from_problem import compile_problem
+from biselect_quantum.devices.circuit_files import load_circuit, write_circuit
 from biselect_quantum.devices.execution.outcomes import conclude
+from biselect_quantum.devices.execution.run import freeze, plan
 from biselect_quantum.devices.execution.runner import execute
-from biselect_quantum.devices.likeliest import compile_problem
 from biselect_quantum.plot.circuit_figures import training_picture
 from biselect_studies import load
 from biselect_studies.page import write_reproduction

@@ -21,7 +21,7 @@ from biselect.core.rules import Rules
 from biselect.errors import BiselectError, MissingDependencyError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable, Schedule, split_terms, surrogate
 from biselect_quantum.simulate.layers import energy_scale
-from biselect_quantum.simulate.measure import embed
+from biselect_quantum.simulate.states import embed
 from biselect_quantum.simulate.wide import BondLimitError, WideSampler
 
 MOST_CHOICES = 4000  # of a sector: NumPy's gradient of the largest takes some milliseconds a layer
@@ -225,7 +225,8 @@ def fenced(count: int, real: Any, *, before: bool) -> Any:
 
 def put_up_fences(before: bool) -> None:
     """From now on, kernels get buffers with fences."""
-    from biselect_quantum.simulate import batches, compiled
+    from biselect_quantum.simulate import _batches as batches
+    from biselect_quantum.simulate import _compiled as compiled
 
     compiled.aligned_lines = batches.aligned_lines = lambda count, real: fenced(count, real, before=before)
 
@@ -432,7 +433,7 @@ class Case:
 
 @cache
 def _has_gpu() -> bool:
-    from biselect_quantum.simulate.gpu import require_cupy
+    from biselect_quantum.simulate._gpu import require_cupy
 
     try:
         return bool(require_cupy().cuda.is_available())

@@ -28,7 +28,7 @@ import biselect as bs
 from biselect.core.untrusted import content_hash, seal
 from biselect.errors import BiselectError
 from biselect.options import Kinds, Search
-from biselect.sessions.rounds import rounds_summary
+from biselect.sessions.exports import rounds_summary
 from biselect.tables.readers import read_table
 
 IDS = [f"r{i}" for i in range(24)]
@@ -184,10 +184,11 @@ def database_seeds(kind: str) -> list[bytes]:
 
 def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
-    from biselect.large.passes import Threads
+    from biselect.large.engines import Threads
     from biselect.large.summaries import summed_up
+    from biselect.options import Columns
     from biselect.progress import steps_of
-    from biselect.tables import Roles, open_pool, provenance
+    from biselect.tables import open_pool, provenance, table
     from biselect.tables.problem_files import read_problem
 
     parts: list[pa.Table] = []
@@ -198,7 +199,7 @@ def use_table(path: Path, index: int) -> None:
     attempts: list[Callable[[], Any]] = [
         lambda: read_problem(path, k=1, m=1),
         lambda: read_problem(path, k=1, m=1, id_column=names[0]).digest,
-        lambda: open_pool(path, path, Roles(id_column=names[0], show=names[-1:])).matrices,
+        lambda: open_pool(table(path, id=names[0], columns=Columns(show=names[-1:])), path).matrices,
         lambda: provenance("", 0, [path]),
     ]
     if index % 5 == 0:
@@ -215,8 +216,7 @@ def use_table(path: Path, index: int) -> None:
 
 def read_in_parts(path: Path) -> pa.Table:
     """The table as it is read where no memory holds it."""
-    from biselect.large._any_source import partitions_of
-    from biselect.large.spool import Spool
+    from biselect.large.spool import Spool, partitions_of
 
     with Spool() as spool:
         found = partitions_of(path, spool=spool)
@@ -302,8 +302,8 @@ def use_summary(path: Path, index: int) -> None:
 
 def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
+    from biselect.large._survey import FeatureColumns
     from biselect.large._weighing import Weighing
-    from biselect.large.blocks import FeatureColumns
     from biselect.tables import Roles
     from biselect.weights import Weigher
     from biselect.weights.alignment import Shift
@@ -352,7 +352,7 @@ def use_angles(path: Path, index: int) -> None:
 
 def threshold_seeds() -> list[bytes]:
     """A manifest of thresholds."""
-    from biselect_quantum.circuits.best_known import Threshold, save_thresholds
+    from biselect_quantum.circuits.thresholds import Threshold, save_thresholds
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.json"
@@ -362,14 +362,14 @@ def threshold_seeds() -> list[bytes]:
 
 def seal_thresholds(content: Any) -> Any:
     """With a hash that fits."""
-    from biselect_quantum.circuits.best_known import _hash
+    from biselect_quantum.circuits.thresholds import _hash
 
     return {**content, "hash": _hash(content["thresholds"])}
 
 
 def use_thresholds(path: Path, index: int) -> None:
     """The threshold of one problem."""
-    from biselect_quantum.circuits.best_known import threshold_for
+    from biselect_quantum.circuits.thresholds import threshold_for
 
     asdict(threshold_for(problem(), path))
 
@@ -416,7 +416,7 @@ def use_report(path: Path, index: int) -> None:
     """The page, and the tables of a terminal."""
     from contextlib import redirect_stdout
 
-    from biselect.cli.report import report
+    from biselect.cli.select import report
 
     with redirect_stdout(io.StringIO()):
         report(path.parent)
@@ -425,7 +425,7 @@ def use_report(path: Path, index: int) -> None:
 def use_start(path: Path, index: int) -> None:
     """The start of a circuit from a selection."""
     from biselect_quantum.circuits import AnsatzSpec
-    from biselect_quantum.cli.readers import read_start
+    from biselect_quantum.cli._readers import read_start
 
     problem = plain_problem()
     AnsatzSpec(problem, 1, start=read_start(str(path), problem))
@@ -475,8 +475,8 @@ def use_checkpoint(path: Path, index: int) -> None:
 @cache
 def compiled() -> dict[str, bytes]:
     """What `compile` writes, and beside it the snapshot of the device."""
-    from biselect_quantum.devices.execution.circuit_files import circuit_contents
-    from biselect_quantum.devices.likeliest import compile_problem
+    from biselect_quantum.devices._from_problem import compile_problem
+    from biselect_quantum.devices.circuit_files import circuit_contents
 
     made = compile_problem(plain_problem(), "iqm-54", [0.4, 0.3, 0.5, 0.6], depth=2, compare=False, seed=3)
     return circuit_contents(made)
@@ -484,8 +484,8 @@ def compiled() -> dict[str, bytes]:
 
 def use_circuit(path: Path, index: int) -> None:
     """The circuit, the plan of a run, and some shots."""
-    from biselect_quantum.devices.execution.circuit_files import load_circuit
-    from biselect_quantum.devices.execution.manifest import plan
+    from biselect_quantum.devices.circuit_files import load_circuit
+    from biselect_quantum.devices.execution.run import plan
     from biselect_quantum.devices.execution.runner import take_shots
 
     circuit = load_circuit(path.parent)
@@ -537,9 +537,9 @@ def damage_gates(data: bytes, rng: Random) -> bytes:
 @cache
 def fixed_run() -> dict[str, bytes]:
     """A run with its results."""
-    from biselect_quantum.devices.execution.circuit_files import load_circuit
+    from biselect_quantum.devices.circuit_files import load_circuit
     from biselect_quantum.devices.execution.exact_shots import SectorSampling
-    from biselect_quantum.devices.execution.manifest import freeze, plan
+    from biselect_quantum.devices.execution.run import freeze, plan
     from biselect_quantum.devices.execution.runner import execute
 
     with tempfile.TemporaryDirectory() as name:
@@ -555,8 +555,8 @@ def fixed_run() -> dict[str, bytes]:
 def use_run(path: Path, index: int) -> None:
     """Take the run up: nothing is left to do in a whole one."""
     from biselect_quantum.devices.execution.exact_shots import SectorSampling
-    from biselect_quantum.devices.execution.manifest import load_run
     from biselect_quantum.devices.execution.outcomes import conclude
+    from biselect_quantum.devices.execution.run import load_run
     from biselect_quantum.devices.execution.runner import execute
 
     run = load_run(path.parent)

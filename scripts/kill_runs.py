@@ -32,11 +32,10 @@ import numpy as np  # noqa: E402 (the threads are counted at import)
 
 from biselect import SelectionProblem  # noqa: E402
 from biselect_quantum.devices import compile_problem  # noqa: E402
-from biselect_quantum.devices.circuit_folder import write_circuit  # noqa: E402
+from biselect_quantum.devices.circuit_files import load_circuit, write_circuit  # noqa: E402
 from biselect_quantum.devices.execution import remote  # noqa: E402
-from biselect_quantum.devices.execution.circuit_files import load_circuit  # noqa: E402
-from biselect_quantum.devices.execution.manifest import freeze, plan  # noqa: E402
 from biselect_quantum.devices.execution.outcomes import conclude  # noqa: E402
+from biselect_quantum.devices.execution.run import freeze, plan  # noqa: E402
 from biselect_quantum.devices.execution.runner import execute  # noqa: E402
 from biselect_quantum.devices.execution.samplers import Readout, sampler_for  # noqa: E402
 from biselect_quantum.devices.execution.store import RESULTS, TABLES, RunStore  # noqa: E402

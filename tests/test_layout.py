@@ -19,20 +19,16 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that no test imports: they are tested through the whole they belong to
     "biselect": {
         "app/test_server.py": "app/jobs",
-        "cli/test_main.py": "cli/commands cli/options",
+        "cli/test_main.py": "cli/options",
         "cli/test_console.py": "cli/console",
         "cli/test_select.py": "cli/answer",
-        "large/test_large_review.py": "large/blocks reviews/large_review",
         "large/test_check.py": "weights/reference",
         "sessions/test_session.py": "sessions/review_tables",
     },
     "biselect_quantum": {
-        "cli/test_run.py": "cli/readers",
-        "devices/test_noise.py": "devices/noise/figures",
-        "devices/test_noise_vectors.py": "devices/noise/chances devices/noise/vector_kernel",
+        "devices/noise/test_sampling.py": "devices/noise/recorded_errors",
+        "devices/noise/test_trajectories.py": "devices/noise/probabilities",
         "plot/test_circuit_figures.py": "plot/angles plot/circuit_figures",
-        "simulate/test_backends.py": "simulate/kernels simulate/passes simulate/simd",
-        "simulate/test_batches.py": "simulate/batch_passes",
         "simulate/test_wide.py": "simulate/wide/sampler",
     },
 }

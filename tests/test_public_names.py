@@ -15,14 +15,14 @@ NAMES = {
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
     "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
-    "biselect.reviews": ("Finding Kind KindList Reviewed find_kinds"),
-    "biselect.sessions": "AskedRow GivenAnswer Replay Round RoundFound Standing",
+    "biselect.reviews": "Caveat Kind KindList find_kinds",
+    "biselect.sessions": "AskedRow GivenAnswer Replay Reviewed Round RoundFound Standing",
     "biselect.weights": "WeighingFacts Weigher ReferenceSummary WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
     "biselect.tables": "Inspection ReviewOptions",
-    "biselect.tables.readers": "CsvForm read_table",
+    "biselect.tables.readers": "read_table",
     "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.extensions": "Registry",
@@ -34,19 +34,20 @@ NAMES = {
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
+        "CostGroup SCHEDULES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect_quantum.circuits.figures_of_merit": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
+    "biselect_quantum.circuits.metrics": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
     "biselect_quantum.uniform": "uniform_energy",
+    "biselect_quantum.shots": "Samples Shots decode_counts",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch compile_circuit compile_open decode_counts hardware_mask layout_of "
-        "make_patch masked patch_objections pauli_operators place qasm3_text qpy_bytes retained_mass "
+        "build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
+        "make_patch masked pauli_operators place qasm3_text qpy_bytes retained_mass "
         "to_qiskit"
     ),
     "biselect_quantum.devices.execution": "freeze load_run outcome sampler_for",

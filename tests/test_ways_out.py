@@ -16,9 +16,10 @@ from biselect.core.sector import TooLargeError
 from biselect.errors import InputError
 from biselect.solvers import solver_names
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
-from biselect_quantum.simulate import backends, state_memory
+from biselect_quantum.simulate import backends
+from biselect_quantum.simulate import limits as state_memory
 from biselect_quantum.simulate.backends import make_simulator
-from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.limits import check_memory
 
 HUGE = SelectionProblem(coupling=np.ones((5000, 29), dtype=np.float32), k=20, m=3)
 ENDLESS = Sector(n_samples=60_000, n_features=29, k=20_000, m=3)  # more choices than a float can say
@@ -75,7 +76,7 @@ def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_place
     pytest.importorskip("qiskit")
 
     placed = Mock(side_effect=AssertionError("placed"))
-    for module in ("biselect_quantum.devices", "biselect_quantum.devices.bundle"):
+    for module in ("biselect_quantum.devices", "biselect_quantum.devices.device_circuit"):
         monkeypatch.setattr(f"{module}.place_circuit", placed)
     for n, d in ((20, 16), (36, 28)):
         rng = np.random.default_rng(0)
@@ -89,7 +90,7 @@ def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_place
 
 
 def test_every_backend_and_dtype_that_is_advised_exists():
-    from biselect_quantum.simulate import gpu
+    from biselect_quantum.simulate import _gpu as gpu
 
     assert given_values(gpu.ELSEWHERE)["backend"] in backends.BACKENDS
     assert "backend" in inspect.signature(make_simulator).parameters

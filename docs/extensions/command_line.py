@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
 from biselect.cli import app
-from biselect.cli.help import grouped, placeholder, usage
+from biselect.cli._help import grouped, placeholder, usage
 
 COMMANDS: dict[str, Any] = get_command(app).commands
 

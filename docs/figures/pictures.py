@@ -11,7 +11,7 @@ from biselect.options import Watch
 from biselect.tables.demo import COLUMNS, demo_tables
 from biselect.weights import Weigher
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.figures_of_merit import by_depth
+from biselect_quantum.circuits.metrics import by_depth
 from biselect_studies.data.synthetic import planted_problem
 from biselect_studies.quantum.trade import trade
 

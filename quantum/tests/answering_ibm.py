@@ -16,7 +16,7 @@ from ibm_quantum_schemas.executor import version_2_0 as executor
 from requests import ConnectionError as NoConnection
 from requests import Response
 
-from biselect_quantum.devices.execution.ibm import IbmSampling
+from biselect_quantum.devices.execution._ibm import IbmSampling
 
 TOKEN = "planted-token-0123456789"
 INSTANCE = "crn:v1:bluemix:public:quantum-computing:us-east:a/planted:instance::"

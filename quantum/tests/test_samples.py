@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect_quantum.samples import Samples
+from biselect_quantum.shots import Samples
 
 SHOTS = Samples(
     samples=np.array([[0], [1], [2]]),

@@ -8,7 +8,7 @@ from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
-from biselect_quantum.simulate.stopping import OutOfTimeError
+from biselect_quantum.simulate.limits import OutOfTimeError
 from biselect_quantum.solver import _advice, _by_chance, qaoa
 
 

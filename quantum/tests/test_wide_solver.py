@@ -5,9 +5,9 @@ import biselect as bs
 from biselect.errors import InputError
 from biselect.solvers.registry import Run
 from biselect.testing.oracles import planted_problem
+from biselect_quantum._wide_solver import _chance, _heaviest_products, by_wide_sampler
 from biselect_quantum.simulate.layers import energy_table
-from biselect_quantum.simulate.stopping import OutOfTimeError
-from biselect_quantum.wide_solver import _chance, _heaviest_products, by_wide_sampler
+from biselect_quantum.simulate.limits import OutOfTimeError
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +66,11 @@ def test_wherever_time_is_up_the_best_choice_until_then_is_the_answer():
 
 def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypatch):
     problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
-    monkeypatch.setattr("biselect_quantum.wide_solver.MAX_BOND", 4)
+    monkeypatch.setattr("biselect_quantum._wide_solver.MAX_BOND", 4)
     answer = by_wide_sampler(problem, Run(seed=4), **HOW)
     assert answer.info["depth"] == 1 and answer.info["largest_bond"] <= 4
     assert any("more than 4 bond states" in note for note in answer.info["notes"])
-    monkeypatch.setattr("biselect_quantum.wide_solver.MAX_BOND", 1)
+    monkeypatch.setattr("biselect_quantum._wide_solver.MAX_BOND", 1)
     with pytest.raises(InputError, match="take solver='auto'"):
         by_wide_sampler(problem, Run(seed=4), **HOW)
 

@@ -18,7 +18,7 @@ from biselect.columns.date import parts_of_dates
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
-from biselect.reviews.warnings import beyond_findings, unused_dates
+from biselect.reviews.caveats import beyond_caveats, unused_dates
 from biselect.solvers import solve, solver_options
 from biselect.tables import Roles, as_matrix, is_quantity, library_of, row_labels
 from biselect.tables.row_rules import apply_rules
@@ -47,24 +47,23 @@ class _Checked(BaseEstimator):
     def _weighing(self) -> Weighing:
         return self.weighing or Weighing()
 
-    @property
-    def _roles(self) -> Roles:
+    def _roles(self, known: Sequence[str]) -> Roles:
         columns = self.columns or Columns()
         refuse_others(columns, "types")
-        return Roles.of(columns)
+        return Roles.of(columns, names=known)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame) and (
-            (roles := self._roles).categories
+            (roles := self._roles(frame.columns)).categories
             or roles.dates
             or not all(kind.is_numeric() for kind in frame.schema.values())
         ):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            asked = parts_of_dates(roles.dates)
+            parts = parts_of_dates(roles.dates)
             dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
-            unused = [name for name in dates if name not in asked]
+            unused = [name for name in dates if name not in parts]
             if unused and reset:
                 warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
             X = as_matrix(frame.drop(unused).to_native(), categories=roles.categories, dates=roles.dates)
@@ -93,12 +92,12 @@ class _Checked(BaseEstimator):
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self._roles.dates) | dict.fromkeys(self.unused_dates_, ())
+        parts = parts_of_dates(self._roles(()).dates) | dict.fromkeys(self.unused_dates_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
-            made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
-            names += made
-            owners += [position] * len(made)
+            own = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
+            names += own
+            owners += [position] * len(own)
         return np.array(names, dtype=object), owners
 
 
@@ -141,7 +140,7 @@ class CellWeigher(TransformerMixin, _Checked):
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self._roles.dates or self.unused_dates_ else names
+        return self._weighed()[0] if self._roles(()).dates or self.unused_dates_ else names
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
@@ -233,11 +232,11 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: Any, given: Any, groups: Any) -> Selection:
+    def _choose(self, pool: Any, source: Any, groups: Any) -> Selection:
         """The choice from a pool that was checked; as it was `given`, it says names and library."""
-        problem = replace(self._problem(pool, row_labels(given), groups), library=library_of(given))
-        for finding in beyond_findings(self.calibrator_, problem):
-            warnings.warn(finding.text, UserWarning, stacklevel=3)
+        problem = replace(self._problem(pool, row_labels(source), groups), library=library_of(source))
+        for caveat in beyond_caveats(self.calibrator_, problem):
+            warnings.warn(caveat.text, UserWarning, stacklevel=3)
         search = self.search or Search()
         refuse_others(search, "solver", "time_limit")
         takes_workers = self.n_jobs is not None and "workers" in solver_options(search.solver)
@@ -292,7 +291,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         return mask
 
 
-def _by_name(given: Sequence[int | str], names: Any) -> list[str]:
+def _by_name(entries: Sequence[int | str], names: Any) -> list[str]:
     """Positions and names as names; what has no name goes by its position."""
-    known = {} if names is None else dict(enumerate(names))
-    return [str(entry if isinstance(entry, str) else known.get(entry, entry)) for entry in given]
+    labels = {} if names is None else dict(enumerate(names))
+    return [str(entry if isinstance(entry, str) else labels.get(entry, entry)) for entry in entries]

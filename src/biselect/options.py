@@ -11,7 +11,7 @@ with its `Flag`.
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
@@ -182,6 +182,23 @@ def _words(flag: str, value: Any) -> list[str]:
         alone = [str(one) for one in value if str(one) not in plain]
         return [word for one in [",".join(plain)] * bool(plain) + alone for word in (flag, one)]
     return [flag, str(value)]
+
+
+def names_in(names: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
+    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole.
+
+    >>> names_in(["a,b", "c,d"], known=["a", "b", "c,d"])
+    ['a', 'b', 'c,d']
+    """
+    columns = set(known)
+    entries = [names] if isinstance(names, str) else [str(entry) for entry in names or ()]
+    parts = [[entry] if entry in columns else entry.split(",") for entry in entries]
+    return [name.strip() for part in parts for name in part if name.strip()]
+
+
+def possible_names(names: Any) -> set[str]:
+    """Names with and without their commas: only the table can tell which are meant."""
+    return {*names_in(names, [names] if isinstance(names, str) else names), *names_in(names, ())}
 
 
 _command: str | None = None  # as it was typed, while one is running

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from biselect.cli.usage import show_warnings_plainly
+from biselect.cli._help import show_warnings_plainly
 from biselect.pages.terminal import visible, visible_json
 
 HOSTILE = "\x1b]0;X\x07\x9b31m\u202egnp\u2066\x00\x7f"

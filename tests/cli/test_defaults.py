@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from biselect.cli import app
-from biselect.cli.defaults import key_of, read_defaults
+from biselect.cli._toml import key_of, read_defaults
 
 WHOLE = """
 [select]

@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from biselect.cli._help import FIRST, grouped
 from biselect.cli.from_options import Only, make_command
-from biselect.cli.help import FIRST, grouped
 from biselect.options import Flag, Options, Search
 
 

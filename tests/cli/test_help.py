@@ -1,9 +1,8 @@
 import pytest
 from typer.main import get_command
 
-from biselect.cli import app
-from biselect.cli.commands import HEADINGS
-from biselect.cli.help import FIRST, grouped
+from biselect.cli import HEADINGS, app
+from biselect.cli._help import FIRST, grouped
 from biselect.options import Kinds, Search, Weighing, flags_of
 
 ALL = get_command(app).commands

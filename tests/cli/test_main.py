@@ -25,7 +25,7 @@ import os, signal, sys
 from biselect import cli, errors
 def stop():
     {what}
-cli.commands.COMMANDS.register("stop", stop)
+cli.COMMANDS.register("stop", stop)
 sys.argv = ["biselect", "stop"]
 cli.main()
 """

@@ -74,7 +74,7 @@ def test_a_signal_after_the_work_changes_nothing():
     [
         ("biselect.cli", signal.SIGTERM),
         ("typer", signal.SIGINT),
-        ("biselect.cli.demo", signal.SIGINT),
+        ("biselect.cli.select", signal.SIGINT),
         ("numpy", signal.SIGINT),
         ("numpy.linalg", signal.SIGTERM),
         ("biselect.pages.html", signal.SIGINT),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.columns.category import Categories
+from biselect.columns.category import LabelCounts
 from biselect.errors import InputError
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
@@ -24,15 +24,15 @@ def slow_p_value(labels, label):
 
 @given(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40), st.sampled_from("abcxyz"))
 def test_the_p_value_is_its_definition(labels, label):
-    found = Categories({name: labels.count(name) for name in set(labels)})
-    assert np.exp(-found.surprise(labels.count(label))) == pytest.approx(slow_p_value(labels, label))
+    found = LabelCounts({name: labels.count(name) for name in set(labels)})
+    assert np.exp(-found.weight(labels.count(label))) == pytest.approx(slow_p_value(labels, label))
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=30), st.floats(0.01, 0.99))
 def test_p_values_are_super_uniform_over_every_order_of_the_rows(labels, level):
     """Each row takes its turn as the new one: at most a share `level` of the turns has p ≤ level."""
     turns = [
-        np.exp(-Categories({name: rest.count(name) for name in set(rest)}).surprise(rest.count(label)))
+        np.exp(-LabelCounts({name: rest.count(name) for name in set(rest)}).weight(rest.count(label)))
         for at, label in enumerate(labels)
         for rest in [labels[:at] + labels[at + 1 :]]
     ]
@@ -41,8 +41,8 @@ def test_p_values_are_super_uniform_over_every_order_of_the_rows(labels, level):
 
 @given(COUNTS)
 def test_a_rarer_label_never_weighs_less_and_a_new_one_most(counts):
-    found = Categories({str(at): count for at, count in enumerate(counts)})
-    weights = found.surprise(np.arange(max(counts) + 1))
+    found = LabelCounts({str(at): count for at, count in enumerate(counts)})
+    weights = found.weight(np.arange(max(counts) + 1))
     assert (np.diff(weights) <= 0).all() and 0 <= weights[-1] and weights[0] <= np.log(found.rows + 1) + 1e-12
     assert weights[max(counts)] == 0, "the most common weighs nothing"
 
@@ -64,12 +64,12 @@ def test_names_mean_nothing(counts, random):
 
 
 def test_a_column_of_ids_weighs_next_to_nothing_and_a_first_time_flag_most():
-    ids = Categories({str(at): 1 for at in range(1000)})
-    assert ids.surprise([0, 1]).tolist() == [0, 0]
-    flag = Categories({"false": 1000})
-    assert flag.surprise([1000, 0]).tolist() == [0, pytest.approx(np.log(1001))]
-    half = Categories({"false": 500, "true": 500})
-    assert half.surprise(500) == 0
+    ids = LabelCounts({str(at): 1 for at in range(1000)})
+    assert ids.weight([0, 1]).tolist() == [0, 0]
+    flag = LabelCounts({"false": 1000})
+    assert flag.weight([1000, 0]).tolist() == [0, pytest.approx(np.log(1001))]
+    half = LabelCounts({"false": 500, "true": 500})
+    assert half.weight(500) == 0
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])

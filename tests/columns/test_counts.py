@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from biselect.columns import counts as counted_columns
 from biselect.columns.counts import Ruler, drawn, lots, merged_counts
-from biselect.columns.distribution import exact_column
+from biselect.columns.distribution import exact_distribution
 
 KINDS = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -41,7 +41,7 @@ def test_any_division_counts_alike_and_ranks_are_within_the_error(kind, seed, cu
     ruler = ruler_for(values, 0.1, seed)
     whole, parts = ruler.count(values), counted(values, sorted(cuts), ruler)
     assert all(np.array_equal(whole[name], parts[name]) for name in whole)
-    column, exact = ruler.column(parts), exact_column(values)
+    column, exact = ruler.column(parts), exact_distribution(values)
     assert column.size == exact.size == 3000
     at = np.concatenate([values[:200], rng.normal(size=50), [values.min(), values.max()]])
     for counts in ("below", "at_most"):
@@ -55,7 +55,7 @@ def test_the_ends_are_exact_to_the_last_value(monkeypatch):
     values = np.random.default_rng(1).standard_cauchy(20_000)
     column = ruler_for(values, 0.02).column(counted(values, [700, 9000], ruler_for(values, 0.02)))
     ends = np.sort(values)[[*range(20), *range(-20, 0)]]
-    exact = exact_column(values)
+    exact = exact_distribution(values)
     assert 0 < column.rank_error < 2000
     assert column.at_most(ends).tolist() == exact.at_most(ends).tolist()
     assert column.values[[0, -1]].tolist() == [values.min(), values.max()]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from biselect.columns.distribution import SLOTS, RankSketch, exact_column, fit_scale
+from biselect.columns.distribution import SLOTS, RankSketch, exact_distribution, fit_scale
 from biselect.weights import Weigher
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
@@ -14,7 +14,7 @@ ENTRIES = arrays(np.float64, st.integers(1, 40), elements=NUMBERS)
 
 @given(ENTRIES, st.floats(0, 1), NUMBERS)
 def test_counts_and_quantiles_are_those_of_the_entries(entries, q, x):
-    column = exact_column(entries)
+    column = exact_distribution(entries)
     assert column.below(x) == (entries < x).sum() and column.at_most(x) == (entries <= x).sum()
     assert column.quantile(q) == pytest.approx(np.quantile(entries, q), rel=1e-9, abs=1e-6)
     folded = column.folded(x)
@@ -24,8 +24,8 @@ def test_counts_and_quantiles_are_those_of_the_entries(entries, q, x):
 
 @given(ENTRIES, NUMBERS, st.integers(0, 5))
 def test_more_entries_of_one_value(entries, value, number):
-    grown = exact_column(entries).with_entries(value, number)
-    expected = exact_column(np.append(entries, np.full(number, value)))
+    grown = exact_distribution(entries).with_entries(value, number)
+    expected = exact_distribution(np.append(entries, np.full(number, value)))
     for x in (value, 0.0, entries[0]):
         assert grown.below(x) == expected.below(x) and grown.at_most(x) == expected.at_most(x)
     assert grown.mean == pytest.approx(expected.mean, abs=1e-6)
@@ -51,7 +51,7 @@ def test_a_sketch_is_within_its_stated_error_everywhere_and_exact_in_the_tails(s
     for start in range(0, entries.size, block):
         sketch.add(entries[start : start + block])
     column = sketch.column()
-    exact = exact_column(entries)
+    exact = exact_distribution(entries)
     assert column.size == 20_000 and 0 < column.rank_error <= 0.05 * 20_000
     x = np.concatenate([exact.values[::37], exact.values[::37] + 1e-9, [-99.0, 99.0]])
     assert np.abs(column.at_most(x) - exact.at_most(x)).max() <= column.rank_error
@@ -97,4 +97,4 @@ def test_zero_mad_falls_back_to_the_deviation_and_constants_are_told():
 
 def test_a_tiny_but_real_spread_is_not_constant():
     X = np.column_stack([1e9 + np.arange(20) * 1e-6])
-    assert fit_scale([exact_column(X[:, 0])], "median").scale.all()
+    assert fit_scale([exact_distribution(X[:, 0])], "median").scale.all()

@@ -11,15 +11,16 @@ from biselect.large import opening
 from biselect.options import Columns, Compute, Kinds, Search, Split
 from biselect.pages._answer_files import selection_json
 from biselect.progress import steps_of
-from biselect.tables._split import Roles
+from biselect.tables import Roles, Table
 
 NAMES = [f"x{j}" for j in range(12)]
 OPTIONS = {"split": Split(), "missing": "weigh", "seed": 0, "compute": Compute()}
 
 
 def is_large(pool, reference, **columns):
-    roles, steps, form = Roles.of(Columns(**columns)), steps_of(False), opening.CsvForm()
-    with opening.large_tables(pool, reference, roles, form, steps, **OPTIONS) as tables:
+    with opening.large_tables(
+        Table(pool, Columns(**columns)), reference, steps_of(False), per=None, **OPTIONS
+    ) as tables:
         return tables is not None
 
 

@@ -15,30 +15,30 @@ from biselect.errors import BiselectError, InfeasibleError, InputError
 from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
 from biselect.pages._answer_files import selection_json
-from biselect.reviews.reviewing import review_problem
+from biselect.reviews.answering import review_problem
 
 HERE = "biselect.reviews"
 FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "what other numbers of columns show"
 DIAGNOSTICS = {
-    "how many rows stand out at an expected false share": [f"{HERE}.reviewing.false_share"],
-    "what other numbers of columns show": [f"{HERE}.reviewing.how_many"],
-    "what was guessed about the files": [f"{HERE}.warnings.reading_findings"],
-    "columns and rules without a part": [f"{HERE}.warnings.unused_findings"],
-    "columns that moved": [f"{HERE}.warnings.drift_findings"],
-    "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large_review.table_findings"],
+    "how many rows stand out at an expected false share": [f"{HERE}._review.false_share"],
+    "what other numbers of columns show": [f"{HERE}._review.how_many"],
+    "what was guessed about the files": [f"{HERE}.caveats.reading_caveats"],
+    "columns and rules without a part": [f"{HERE}.caveats.unused_caveats"],
+    "columns that moved": [f"{HERE}.caveats.drift_caveats"],
+    "columns that could mislead": [f"{HERE}._review.table_caveats", f"{HERE}._large_review.table_caveats"],
     "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
-    "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large_review.find_kinds"],
-    "what chance alone would give": [f"{HERE}.reviewing.null_for"],
+    "kinds of unusual": [f"{HERE}._review.find_kinds", f"{HERE}._large_review.find_kinds"],
+    "what chance alone would give": [f"{HERE}._review.null_for", f"{HERE}.answering.null_for"],
     "the part of the page that can be moved": [f"{HERE}.answering.explore"],
     "how the chosen cells lie to the reference": ["biselect.weights.evidence.gather_evidence"],
-    "the rows of each kind": [f"{HERE}.view.describe_kinds"],
-    "how many of the rows stand out": [f"{HERE}.view.find"],
-    "how many chosen cells are missing": [f"{HERE}.view.filled_findings"],
-    "pictures of the columns": [f"{HERE}.view.column_pictures"],
-    "facts about the calibration": [f"{HERE}.view._calibration"],
-    "known positives": [f"{HERE}.view._label_facts"],
-    "the share that the columns show": [f"{HERE}.view.coverage"],
-    "the picture of the block in its surroundings": [f"{HERE}.view._heatmap"],
+    "the rows of each kind": [f"{HERE}._view.describe_kinds"],
+    "how many of the rows stand out": [f"{HERE}._view.find"],
+    "how many chosen cells are missing": [f"{HERE}._view.filled_caveats"],
+    "pictures of the columns": [f"{HERE}._view.column_pictures"],
+    "facts about the calibration": [f"{HERE}._view._calibration"],
+    "known positives": [f"{HERE}._view._label_facts"],
+    "the share that the columns show": [f"{HERE}._view.coverage"],
+    "the picture of the block in its surroundings": [f"{HERE}._view._heatmap"],
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
 NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
@@ -199,7 +199,7 @@ def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may
     }
 
 
-@pytest.mark.parametrize("place", ["reviewing.false_share", "view.find", "answering.explore"])
+@pytest.mark.parametrize("place", ["_review.false_share", "_view.find", "answering.explore"])
 def test_who_interrupts_ends_the_work(place, monkeypatch):
     monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
@@ -221,7 +221,7 @@ def test_an_option_that_is_wrong_is_refused_not_left_out(option, diagnostics_may
 
 
 def test_the_number_of_columns_that_auto_asks_for_is_part_of_the_answer(diagnostics_may_fail, monkeypatch):
-    monkeypatch.setattr(f"{HERE}.reviewing.how_many", failing(InputError("no number")))
+    monkeypatch.setattr(f"{HERE}._review.how_many", failing(InputError("no number")))
     with pytest.raises(InputError, match="no number"):
         answer(*frames(), m="auto")
 

@@ -5,7 +5,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.reviews import explorer as view_module
+from biselect.reviews import _explorer as view_module
 from biselect.reviews._explorer import explore
 from biselect.solvers import neighbours
 

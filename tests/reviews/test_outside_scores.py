@@ -8,7 +8,7 @@ from sklearn.neighbors import LocalOutlierFactor
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Search, Weighing
-from biselect.reviews.outside_scores import outside_scores, row_scores
+from biselect.reviews.outside_scores import log_ranks, outside_scores, row_scores
 
 
 @pytest.fixture
@@ -87,3 +87,7 @@ def test_a_score_column_is_shown_and_never_a_feature(tables):
 def test_what_is_no_evidence_is_refused(tables, source, words):
     with pytest.raises(InputError, match=words):
         outside_scores(source, tables[0])
+
+
+def test_log_ranks_are_of_ranks_alone():
+    assert log_ranks(np.array([3.0, 1e9, -2.0])) == pytest.approx(-np.log(np.array([2, 1, 3]) / 4))

@@ -6,8 +6,8 @@ import pytest
 
 import biselect as bs
 from biselect.options import Columns, Kinds, Weighing
-from biselect.reviews.row_lists import LEARNER
-from biselect.sessions.new_export import turn_to
+from biselect.sessions.exports import turn_to
+from biselect.sessions.queue import LEARNER
 
 COLUMNS = [f"c{j}" for j in range(6)]
 

@@ -12,7 +12,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search
-from biselect.reviews.row_lists import LEARNER
+from biselect.sessions.queue import LEARNER
 
 
 def tables(seed=0, rows=150):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import BiselectError, InputError
-from biselect.reviews.row_lists import RowList
+from biselect.sessions.queue import RowList
 from biselect.sessions.store import FILE, VERDICTS, AskedRow, SessionFile
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 
 import biselect as bs
 from biselect.options import Kinds
-from biselect.reviews.row_lists import OVERALL
-from biselect.sessions.tally import found_so_far
+from biselect.sessions._tally import found_so_far
+from biselect.sessions.queue import OVERALL
 
 
 def tables():

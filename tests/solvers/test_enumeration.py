@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers import _enumeration
-from biselect.solvers._enumeration import unpriced, visit
+from biselect.solvers._enumeration import scan_subsets, unpriced
 from biselect.solvers._incumbent import grid_for
 from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.registry import Run
@@ -49,9 +49,9 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     start = np.sort(rng.permutation(d)[: task.choose])  # any start gives a valid screen, a poor one a wide one
     units = problem.score_units(task.respond(start), start)
     rest = unpriced(task, grid_for(task, units), start)
-    seen = visit(task, Run(), rest, floor=rest.grid.floor(units))
+    seen = scan_subsets(task, Run(), rest, floor=rest.grid.floor(units))
     score, subset = every_subset(task)
-    assert seen.complete and seen.settled
+    assert seen.complete and seen.certain
     assert np.ldexp(seen.highest, rest.grid.exponent) == pytest.approx(score, abs=1e-7)
     assert subset in [tuple(candidate.tolist()) for candidate in seen.candidates]
     best = bs.solve(problem, "exact")
@@ -72,7 +72,7 @@ def test_a_good_start_needs_few_rows():
 def test_enumeration_stops_at_the_deadline_between_blocks():
     task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
     rest = unpriced(task, grid_for(task, 0), np.arange(5))
-    seen = visit(task, Run(deadline=0.0), rest, floor=0.0)
+    seen = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
     assert not seen.complete and 0 <= seen.visited < task.subsets
 
 
@@ -138,7 +138,7 @@ def test_the_loop_stops_at_the_deadline_and_goes_on_where_it_stopped(monkeypatch
     ]
     assert seen == list(combinations(range(9), 3))
     monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest: True)
-    late = visit(task, Run(deadline=0.0), rest, floor=0.0)
+    late = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
     assert not late.complete and 0 < late.visited < task.subsets
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from biselect.columns.flag import label_flags
 from biselect.errors import InputError
+from biselect.options import Columns, Csv
 from biselect.tables._named_columns import numeric, require_columns, texts
-from biselect.tables.readers import CsvForm, read_table
+from biselect.tables.readers import read_table
 from biselect.tables.readers._delimited import line_of_row
 
 ROWS = {"id": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "n": [1, 2, 3], "flag": [True, False, True]}
@@ -137,13 +138,13 @@ def test_errors_name_the_line(tmp_path):
 def test_csv_forms(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id;x;y\n007;-;1\n008;2;none\n")
-    table = read_table(path, CsvForm(delimiter=";", na_values=["-", "none"], text_columns=["id"]))
+    table = read_table(path, Csv(delimiter=";", na_values=["-", "none"]), Columns(id="id"))
     assert table["id"].to_pylist() == ["007", "008"]
     np.testing.assert_array_equal(numeric(table, ["x"], "t")["x"].to_numpy(), [np.nan, 2])
     path.write_text("x;y\n1,5;2\n2,5;3\n")  # with commas it would not even have the same number of columns
     assert read_table(path)["x"].to_pylist() == [1.5, 2.5]
     with pytest.raises(InputError, match=r"line 2 holds '1,5'; others '2,5', 2 entries in all"):
-        numeric(read_table(path, CsvForm(decimal=".")), ["x"], "t")
+        numeric(read_table(path, Csv(decimal=".")), ["x"], "t")
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -151,7 +152,7 @@ def test_a_place_is_the_line_of_the_file(tmp_path, ending):
     path = tmp_path / f"t.{ending}"
     text = b'a;note\n1;"two; lines\nof text"\n\n2;x\n3;y\n'
     path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
-    table = read_table(path, CsvForm(delimiter=";"))
+    table = read_table(path, Csv(delimiter=";"))
     assert [line_of_row(table, row) for row in range(3)] == ["line 2", "line 5", "line 6"]
     assert line_of_row(table.take([2]), 0) == "line 2"  # positions are those of the file
     path.unlink()
@@ -172,6 +173,6 @@ def test_a_column_that_goes_on_with_words_far_down_is_text(tmp_path):
 def test_empty_text_is_missing_but_namibia_is_not(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("country,note,x\nNA,,1\n,b,2\n-,-,3\nDE,,4\n")
-    table = read_table(path, CsvForm(na_values=["-"], text_columns=["note"]))
+    table = read_table(path, Csv(na_values=["-"]), Columns(show=["note"]))
     assert table["country"].to_pylist() == ["NA", None, None, "DE"]
     assert table["note"].to_pylist() == ["", "b", "-", ""], "what is only shown stays as it is"

@@ -6,8 +6,9 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.options import Split
-from biselect.tables._split import Roles, from_two_tables, split_in_time
+from biselect.tables._split import from_two_tables, split_in_time
 from biselect.tables.readers import read_table
+from biselect.tables.roles import Roles
 
 TABLE = pa.table(
     {

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from biselect.errors import InputError
-from biselect.large._any_source import partitions_of
-from biselect.tables._table import as_table
+from biselect.large.spool import partitions_of
+from biselect.tables import Table
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from biselect.tables._table import as_table
 )
 def test_what_is_no_table_is_refused(source, message):
     with pytest.raises(InputError, match=message):
-        as_table(source)
+        Table(source).read()
 
 
 def test_a_dask_frame_is_refused_with_what_to_do():

@@ -6,7 +6,8 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.options import Split
-from biselect.tables._split import Roles, split_in_time
+from biselect.tables._split import split_in_time
+from biselect.tables.roles import Roles
 
 
 @pytest.mark.parametrize("as_text", [False, True])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.columns.distribution import SLOTS, exact_column
+from biselect.columns.distribution import SLOTS, exact_distribution
 from biselect.errors import InputError
 from biselect.weights import ReferenceSummary, Weigher
 from biselect.weights.maps import EcdfMap
@@ -44,7 +44,7 @@ def test_merging_keeps_its_promises_in_any_order(seed, sizes, entries, kind):
     right = parts[-1]
     for one in parts[-2::-1]:
         right = ReferenceSummary.merged([one, right])
-    exact = exact_column(np.concatenate(values))
+    exact = exact_distribution(np.concatenate(values))
     for whole in (left, right, ReferenceSummary.merged(parts)):
         column, tail = whole.numbers["0"].column(), min(whole.numbers["0"].tail, exact.size // 2)
         assert whole.rows == column.size == exact.size

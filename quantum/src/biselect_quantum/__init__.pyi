@@ -8,10 +8,10 @@ from .circuits import Threshold as Threshold
 from .circuits import Training as Training
 from .circuits import train as train
 from .devices import compile_problem as compile_problem
+from .devices import load_circuit as load_circuit
 from .devices import load_target as load_target
 from .devices import place_circuit as place_circuit
 from .devices.execution import SectorSampler as SectorSampler
 from .devices.execution import execute as execute
-from .devices.execution import load_circuit as load_circuit
 from .devices.execution import plan as plan
 from .devices.execution import take_shots as take_shots

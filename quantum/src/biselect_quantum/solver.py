@@ -10,21 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import whole
-from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
+from biselect.core.checks import check_integer
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, run_until
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
+from biselect_quantum._wide_solver import by_wide_sampler
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training import Training, train
-from biselect_quantum.circuits.training.initial_angles import ramp
+from biselect_quantum.circuits.training.first_angles import ramp
 from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
-from biselect_quantum.simulate.state_memory import check_memory
-from biselect_quantum.simulate.stopping import look, parts
+from biselect_quantum.simulate.limits import check_memory, look, parts
 from biselect_quantum.uniform import uniform_choices, uniform_energy
-from biselect_quantum.wide_solver import by_wide_sampler
 
 TRAINING = 0.8  # share of the time limit
 COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate
@@ -86,7 +85,7 @@ def qaoa(
         workers: descents at a time while training.
     """
     depth, shots, evaluations, workers = (
-        whole(name, value)
+        check_integer(name, value)
         for name, value in (("depth", depth), ("shots", shots), ("evaluations", evaluations), ("workers", workers))
     )
     if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
@@ -179,7 +178,7 @@ def _by_sector(
         info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
 
     try:
-        finished_by(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
+        run_until(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
         if not found:
             found.append(_of_the_start(problem, origin, shots, drawn))

@@ -8,7 +8,7 @@ from biselect.core import SelectionProblem
 from biselect.core.ising import spins
 from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
-from biselect_quantum.circuits.angle_conventions import CONVENTIONS
+from biselect_quantum.circuits.schedule import CONVENTIONS
 
 X, Y = np.array([[0, 1], [1, 0]]), np.array([[0, -1j], [1j, 0]])
 PHASE = {"pennylane": 1.0, "openqaoa": 1.0, "qokit": 0.5}  # what multiplies γ·C in the exponent of their phase

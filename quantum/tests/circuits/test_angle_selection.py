@@ -14,7 +14,7 @@ from biselect_quantum.circuits.angle_selection import (
     warm_starts,
 )
 from biselect_quantum.circuits.starts import start_choice
-from biselect_quantum.samples import Samples
+from biselect_quantum.shots import Samples
 
 PROTOCOLS = (select_by_paper, select_by_rounds)
 

@@ -10,10 +10,10 @@ from biselect.core import SelectionProblem
 from biselect.core.untrusted import check_seal
 from biselect.errors import InputError
 from biselect_quantum.circuits import Training
-from biselect_quantum.devices import Patch, decode_counts, layout_of, load_target
-from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.execution.circuit_checks import SIMULATED
+from biselect_quantum.devices import Patch, layout_of, load_target
+from biselect_quantum.devices._circuit_checks import SIMULATED
 from biselect_quantum.devices.targets import from_snapshot, snapshot
+from biselect_quantum.shots import decode_bits, decode_counts
 
 ANGLES = "0.9,2.4,2.4,1.15"
 

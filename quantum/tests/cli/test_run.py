@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("qiskit_aer")
 
 from biselect import SelectionProblem
-from biselect_quantum.circuits.best_known import Threshold, save_thresholds
+from biselect_quantum.circuits.thresholds import Threshold, save_thresholds
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     """A compiled circuit of 5 + 3 qubits on the IQM lattice."""
-    from biselect_quantum.devices.circuit_folder import write_circuit
-    from biselect_quantum.devices.likeliest import compile_problem
+    from biselect_quantum.devices._from_problem import compile_problem
+    from biselect_quantum.devices.circuit_files import write_circuit
 
     rng = np.random.default_rng(2)
     problem = SelectionProblem(coupling=rng.random((5, 3)), sample_scores=rng.random(5), k=2, m=1)
@@ -43,10 +43,10 @@ def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
 
 def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_path, monkeypatch):
     """No service is asked for shots that are there already."""
+    from biselect_quantum.devices.circuit_files import load_circuit
     from biselect_quantum.devices.execution import runner
-    from biselect_quantum.devices.execution.circuit_files import load_circuit
     from biselect_quantum.devices.execution.exact_shots import SectorSampling
-    from biselect_quantum.devices.execution.manifest import freeze, plan
+    from biselect_quantum.devices.execution.run import freeze, plan
 
     class Device(SectorSampling):
         name, kind = "ibm:nowhere", "hardware"
@@ -54,7 +54,7 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
     circuit = load_circuit(compiled)
     asked = plan(circuit, "ibm:nowhere", shots=30, repeats=2, seed=0)
     runner.execute(freeze(circuit, compiled, tmp_path, asked), Device())
-    monkeypatch.setattr("biselect_quantum.devices.execution.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService", None)  # whoever asks, fails
     for arguments in (
         (tmp_path,),
         (compiled, "--on", "ibm:nowhere", "--shots", 30, "--repeats", 2, "--out", tmp_path),
@@ -71,7 +71,7 @@ def test_a_range_of_repeats_is_shown_where_there_are_several(run, compiled, tmp_
 
 
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
-    from biselect_quantum.devices.execution.manifest import load_run
+    from biselect_quantum.devices.execution.run import load_run
     from biselect_quantum.devices.execution.store import RunStore
 
     results = []
@@ -122,7 +122,7 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)])
 def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_path, monkeypatch, on, why, dry):
     if on == "sector":
-        monkeypatch.setattr("biselect_quantum.simulate.state_memory.free_memory", lambda: 100)
+        monkeypatch.setattr("biselect_quantum.simulate.limits.free_memory", lambda: 100)
     done = run("run", compiled, "--on", on, "--out", tmp_path / "r", *dry)
     assert done.code == 2 and why in done.err.replace("\n", " ")
     assert not (tmp_path / "r").exists()

@@ -7,7 +7,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, Threshold, Training, save_thresholds
-from biselect_quantum.simulate.stopping import OutOfTimeError
+from biselect_quantum.simulate.limits import OutOfTimeError
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
 
 
 def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
-    from biselect_quantum.simulate import state_memory
+    from biselect_quantum.simulate import limits as state_memory
 
     _, path = stored
     common = ("train", path, "--depth", 1, "--evaluations", 5)
@@ -152,7 +152,7 @@ def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
     assert short.code == 0 and "expected energy" in short.out and "optimum" not in short.out
     assert "leave out --seconds" in short.err
     with monkeypatch.context() as late_at_once:
-        late_at_once.setattr("biselect.core.deadlines.finished_by", Mock(side_effect=OutOfTimeError))
+        late_at_once.setattr("biselect.core.deadlines.run_until", Mock(side_effect=OutOfTimeError))
         late = run(*common, "--seconds", 3)
     assert late.code == 2 and "too few to build this circuit" in late.err and "--dtype complex64" in late.err
     monkeypatch.setattr(state_memory, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables

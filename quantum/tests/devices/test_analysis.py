@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import analyse, analyse_repaired, band_1, closed_gap, exact_interval
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.shots import Shots
 from biselect_quantum.uniform import uniform_energy
 
 

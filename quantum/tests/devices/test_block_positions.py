@@ -15,11 +15,11 @@ from biselect.testing.oracles import all_selections
 from biselect.testing.strategies import blocked_problems
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.devices import compile_problem, place_circuit
-from biselect_quantum.devices.block_positions import block_labels
-from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.execution.circuit_files import circuit_contents, load_circuit
+from biselect_quantum.devices._block_positions import block_labels
+from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_shots, wide_shots
 from biselect_quantum.devices.qiskit_circuits import build_circuit, ideal_probabilities
+from biselect_quantum.shots import decode_bits
 from biselect_quantum.simulate.wide import WideSampler
 
 pytest.importorskip("qiskit")

@@ -17,8 +17,8 @@ from biselect.core import Group
 from biselect.errors import InfeasibleError, InputError
 from biselect_quantum.circuits import SCHEDULES, AnsatzSpec
 from biselect_quantum.devices import YFramePath, compile_circuit, compile_problem
-from biselect_quantum.devices.execution.circuit_checks import SIMULATED, distance
-from biselect_quantum.devices.execution.circuit_files import check_circuit
+from biselect_quantum.devices._circuit_checks import SIMULATED, distance
+from biselect_quantum.devices.circuit_files import check_circuit
 from biselect_quantum.devices.paths import STRONGEST_QISKIT, NetworkPath, QiskitPath, factorial
 from biselect_quantum.devices.targets import load_target
 from biselect_quantum.simulate.program import Op

@@ -26,9 +26,9 @@ from biselect_quantum.devices import (
     choose_patch,
     compile_circuit,
     compile_problem,
-    decode_counts,
     hardware_mask,
     layout_of,
+    load_circuit,
     masked,
     pauli_operators,
     place,
@@ -37,13 +37,13 @@ from biselect_quantum.devices import (
     retained_mass,
     to_qiskit,
 )
-from biselect_quantum.devices.circuit_folder import write_circuit
-from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.execution import execute, freeze, load_circuit, load_run, outcome, plan, take_shots
+from biselect_quantum.devices.circuit_files import write_circuit
+from biselect_quantum.devices.execution import execute, freeze, load_run, outcome, plan, take_shots
 from biselect_quantum.devices.noise import noisy_chances, noisy_shots
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots
 from biselect_quantum.devices.targets import load_target
+from biselect_quantum.shots import decode_bits, decode_counts
 from biselect_quantum.simulate.wide import WideSampler
 from biselect_studies.quantum.register_trees import register_shots
 

@@ -9,8 +9,8 @@ from biselect.errors import InputError
 from biselect.options import flags_of
 from biselect_quantum.circuits.mixers import MIXERS
 from biselect_quantum.devices import compile_problem
+from biselect_quantum.devices._patch_kernels import score_labels, score_paths
 from biselect_quantum.devices.device_errors import calibration
-from biselect_quantum.devices.patch_kernel import score_labels, score_paths
 from biselect_quantum.devices.patches import REGISTERS, Patch, choose_patch, make_patch, patch_objections
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.targets import from_snapshot, load_target, snapshot

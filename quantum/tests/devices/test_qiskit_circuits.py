@@ -19,9 +19,9 @@ from biselect_quantum.devices import (
     qpy_bytes,
     to_qiskit,
 )
-from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.native import fold_rzz
+from biselect_quantum.devices._native_gates import fold_rzz
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots, prepare_dicke
+from biselect_quantum.shots import decode_bits
 
 
 def problem_of(n=4, d=3, k=2, m=1, seed=0):

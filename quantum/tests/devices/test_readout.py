@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from biselect import SelectionProblem, solve
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
-from biselect_quantum.devices.decode import CountedBits, Shots
-from biselect_quantum.devices.noise.trajectories import misread
+from biselect_quantum.devices.noise.sampling import misread
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 from biselect_quantum.devices.readout import (
     Calibration,
@@ -22,6 +21,7 @@ from biselect_quantum.devices.readout import (
     pulse_errors,
     string_weights,
 )
+from biselect_quantum.shots import CountedBits, Shots
 
 RULES = [{}, {"sample_rules": {"forced_in": [1], "forced_out": [3]}}]
 

@@ -9,13 +9,12 @@ from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits import AnsatzSpec
 from biselect_quantum.devices import PATHS, compile_circuit, compile_problem, load_target, place_circuit
-from biselect_quantum.devices.circuit_folder import write_circuit
-from biselect_quantum.devices.execution.circuit_files import load_circuit
-from biselect_quantum.devices.lines import choose_line, keep_couplings
+from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
+from biselect_quantum.devices._swap_network import route
+from biselect_quantum.devices.circuit_files import load_circuit, write_circuit
 from biselect_quantum.devices.masks import retained_mass
 from biselect_quantum.devices.paths import NetworkPath, path_of
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
-from biselect_quantum.devices.swap_network import route
 from biselect_quantum.simulate.program import RZZ, XY, Op
 
 SCHEDULES = ("tied", "layerwise", "bilinear", "fully-grouped")
@@ -145,8 +144,8 @@ def test_rules_hold_on_a_line():
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=rng.normal(size=(5, 3)), k=2, m=1, sample_rules=Rules(forced_out=(1,)))
     made = compile_problem(problem, "boston", [0.9, 2.4, 1.3, 1.15], depth=2, keep=1.0, compare=False)
-    from biselect_quantum.devices.decode import decode_bits
     from biselect_quantum.devices.qiskit_circuits import ideal_shots
+    from biselect_quantum.shots import decode_bits
 
     shots = decode_bits(ideal_shots(made.compiled, 200), problem, made.compiled.clbits)
     assert shots.inside(problem).all()

@@ -9,9 +9,9 @@ from biselect.core import Group, Rules, SelectionProblem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.cost_groups import split_terms
 from biselect_quantum.circuits.mixers import mixer_classes
-from biselect_quantum.simulate.gpu import GpuSimulator
+from biselect_quantum.simulate._gpu import GpuSimulator
+from biselect_quantum.simulate._plain import PlainSimulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, Register
-from biselect_quantum.simulate.plain import PlainSimulator
 
 CASES = [(5, 4, 2, 2), (7, 6, 3, 3), (6, 5, 1, 4), (4, 3, 4, 3), (12, 8, 3, 5), (12, 9, 6, 4), (1, 1, 1, 1)]
 

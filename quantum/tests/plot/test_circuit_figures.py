@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import biselect as bs
 from biselect.errors import InputError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Schedule
-from biselect_quantum.circuits.figures_of_merit import by_depth
+from biselect_quantum.circuits.metrics import by_depth
 from biselect_quantum.plot.circuit_figures import draw_training
 
 matplotlib.use("Agg")

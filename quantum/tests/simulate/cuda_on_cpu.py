@@ -14,7 +14,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from biselect_quantum.simulate import gpu, gpu_batch
+from biselect_quantum.simulate import _gpu as gpu
+from biselect_quantum.simulate import _gpu_batch as gpu_batch
 
 HEADER = """
 #include <algorithm>

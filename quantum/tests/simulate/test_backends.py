@@ -11,10 +11,10 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits.mixers import mixer_classes
 from biselect_quantum.conventions import feature_qubit
-from biselect_quantum.simulate import state_memory
+from biselect_quantum.simulate import limits as state_memory
 from biselect_quantum.simulate.backends import make_simulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
-from biselect_quantum.simulate.measure import embed
+from biselect_quantum.simulate.states import embed
 
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 
@@ -207,7 +207,7 @@ def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
-    from biselect_quantum.simulate import compiled
+    from biselect_quantum.simulate import _compiled as compiled
 
     monkeypatch.setattr(compiled, "LOOK_EVERY", 1e-4)
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable
 from biselect_quantum.circuits.cost_groups import split_terms
-from biselect_quantum.simulate.stopping import OutOfTimeError
+from biselect_quantum.simulate.limits import OutOfTimeError
 
 MIXERS = ["ring", "path", "complete"]
 

@@ -10,9 +10,9 @@ from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.cost_groups import split_terms
-from biselect_quantum.simulate.cube_tables import make_tables, phase_cubes
-from biselect_quantum.simulate.gpu import GpuSimulator
-from biselect_quantum.simulate.gpu_batch import GpuBatch
+from biselect_quantum.simulate._cube_tables import make_tables, phase_cubes
+from biselect_quantum.simulate._gpu import GpuSimulator
+from biselect_quantum.simulate._gpu_batch import GpuBatch
 from biselect_quantum.simulate.layers import ENERGY, Observable
 
 from . import cuda_on_cpu

@@ -4,8 +4,8 @@ import pytest
 from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.simulate.layers import energy_table
-from biselect_quantum.simulate.measure import measure, quantile
-from biselect_quantum.simulate.stopping import NEVER, PART, OutOfTimeError, parts
+from biselect_quantum.simulate.limits import NEVER, PART, OutOfTimeError, parts
+from biselect_quantum.simulate.states import measure, quantile
 
 OVER = np.ones(1, dtype=np.uint8)
 
@@ -56,8 +56,8 @@ def test_a_compiled_run_passes_over_its_tiles_once_the_byte_has_turned():
 
 
 def test_a_quantile_found_bin_by_bin_is_that_of_the_sorted_values(monkeypatch):
-    monkeypatch.setattr("biselect_quantum.simulate.measure.FEW", 4)
-    monkeypatch.setattr("biselect_quantum.simulate.measure.BINS", 4)
+    monkeypatch.setattr("biselect_quantum.simulate.states.FEW", 4)
+    monkeypatch.setattr("biselect_quantum.simulate.states.BINS", 4)
     rng = np.random.default_rng(0)
     tables = [rng.normal(size=500), rng.integers(0, 5, 500) * 1.0, np.r_[-1e14, rng.normal(size=499)], np.ones(500)]
     for values in tables:

@@ -16,7 +16,7 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum.circuits import Ansatz, AnsatzSpec, surrogate
 from biselect_quantum.simulate.program import Op, Program
 from biselect_quantum.simulate.wide import BondLimitError, WideSampler
-from biselect_quantum.simulate.wide.chain import Chain, TooMuchWorkError, split
+from biselect_quantum.simulate.wide._chain import Chain, TooMuchWorkError, split
 from biselect_quantum.simulate.wide.order import annealed_order, candidate_orders, commuting_levels
 
 
@@ -295,7 +295,7 @@ def test_a_device_reads_the_same_state_and_draws_the_same_shots(monkeypatch):
         abs=np.abs,
         concatenate=lambda arrays: on_device(np.concatenate([array.get() for array in arrays])),
     )
-    monkeypatch.setattr("biselect_quantum.simulate.gpu.require_cupy", lambda: device)
+    monkeypatch.setattr("biselect_quantum.simulate._gpu.require_cupy", lambda: device)
     problem, circuit, _ = sparse_case(7, 6, 3, 2, 2)
     cpu, gpu = WideSampler(problem, circuit), WideSampler(problem, circuit, device="gpu")
     for found, expected in zip(gpu.draw(400, seed=4), cpu.draw(400, seed=4), strict=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
 from biselect.errors import InputError
-from biselect.sessions.rounds import NEXT
+from biselect.sessions.exports import NEXT
 from biselect.tables.readers.sources import ARROW, CSV, JSON_LINES, PARQUET, WORKBOOKS
 
 ENDINGS = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS)

@@ -29,8 +29,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Rounds, Split, flags_of
 from biselect.pages._monitor_view import learnt
 from biselect.pages.words import words_of
-from biselect.sessions.new_export import USUAL
-from biselect.sessions.rounds import rounds_summary
+from biselect.sessions.exports import USUAL, rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
 from biselect.tables.inspection import ROLES
 

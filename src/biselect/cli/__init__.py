@@ -1,19 +1,105 @@
 """The command line: data on stdout, progress on stderr, exit codes 0 ok, 1 failed, 2 bad input, 3 infeasible.
 
-`docs/reference/exit-codes.md` has them all, those of signals included.
+`docs/reference/exit-codes.md` has them all, those of signals included. A command, ours or an installed package's, is
+loaded when it is asked for.
 """
 
 import io
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import typer
 
 from biselect._version import __version__
-from biselect.cli.commands import Group
+from biselect.cli._help import Command, PlainGroup, Unbroken, described, section, show_warnings_plainly, spelled
 from biselect.cli.console import fail
-from biselect.cli.usage import show_warnings_plainly
+from biselect.cli.from_options import make_command
 from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.extensions import Registry
+
+HEADINGS = {
+    "From a table to an answer": ("demo", "app", "inspect", "select", "review", "report", "monitor", "summarise"),
+    "Any selection problem": ("solve", "check", "certify"),
+    "Circuits": ("train", "compile", "run", "reproduce"),
+    "This installation": ("doctor",),
+}
+FILES = {  # file to its commands
+    "doctor": ("doctor",),
+    "inspect": ("inspect",),
+    "monitor": ("monitor", "summarise"),
+    "review": ("review",),
+    "select": ("select", "demo", "report"),
+    "solve": ("solve", "check"),
+    "workbench": ("app",),
+}
+COMMANDS: Registry[Callable[..., None]] = Registry(
+    "biselect.commands",
+    "command",
+    {name: f"biselect.cli.{file}:{name}" for file, names in FILES.items() for name in names},
+)
+
+
+class Commands(Mapping[str, Command]):
+    """The commands, made of their functions on first use."""
+
+    def __init__(self) -> None:
+        self._cache: dict[str, Command] = {}
+
+    def __getitem__(self, name: str) -> Command:
+        if name not in self._cache:
+            if name not in COMMANDS.names():
+                try:
+                    COMMANDS.refuse(name)
+                except InputError:
+                    raise KeyError(name) from None
+            try:
+                function = COMMANDS.load(name)
+            except BiselectError:
+                raise
+            except Exception as error:  # whatever is wrong with one package, the other commands go on
+                why = f"{type(error).__name__}: {error}"
+                raise BiselectError(f"the command {name!r} cannot be loaded: {why}") from error
+            self._cache[name] = make_command(name, function)
+        return self._cache[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS.names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS.names())
+
+    def __len__(self) -> int:
+        return len(COMMANDS.names())
+
+
+class Group(Unbroken, PlainGroup):
+    """All commands, grouped by who needs them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names."""
+        return [*self.commands]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands, then the few options."""
+        grouped = {name for names in HEADINGS.values() for name in names}
+        more = [name for name in self.commands if name not in grouped]
+        for title, names in {**HEADINGS, "More commands": more}.items():
+            section(formatter, title, [(name, self._purpose(name)) for name in names], left=10)
+        section(formatter, "Options", [(spelled(self, one), described(one, ctx)) for one in self.get_params(ctx)])
+
+    def _purpose(self, name: str) -> str:
+        """What a command does; or which package brings it, or why it cannot be loaded."""
+        try:
+            return str(self.commands[name].help or "").split("\n\n")[0]
+        except BiselectError as error:
+            return str(error)
+
 
 app = typer.Typer(
     name="biselect",
@@ -26,8 +112,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(asks: bool) -> None:
+    if asks:
         typer.echo(__version__)
         raise typer.Exit()
 

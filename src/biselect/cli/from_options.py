@@ -6,8 +6,11 @@ A function's other parameters are declared as typer wants them. The objects are 
 
 gives `solve PROBLEM --solver NAME --time-limit SECONDS …`. The default of a parameter says what its flags are unless
 typed; one without a default takes that of the class. `Annotated[Search, Only("solver", "seed")]` offers these alone.
+
+The shell completes names that we know, and the columns of the table that was given.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
@@ -19,9 +22,12 @@ import typer
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
-from biselect.cli import completion
-from biselect.cli.help import FIRST, Command
+from biselect.cli._help import FIRST as FIRST  # commands of other packages take it from here
+from biselect.cli._help import Command
 from biselect.options import Flag, Options, flags_of, names_of
+
+HEAD = 1 << 16  # bytes of a first line of JSON
+TABLES = ("pool", "table", "problem")  # parameters that name one
 
 Hint = Any  # a type as it is annotated
 
@@ -79,7 +85,7 @@ def _as_parameter(name: str, hint: Hint, flag: Flag, help: str, cls: type, defau
     several = _takes_several(hint)
     if several and not value:
         value = None
-    complete = completion.SOURCES.get(flag.source) or completion.among(*flag.choices)
+    complete = COMPLETIONS.get(flag.source) or among(*flag.choices)
     declared = typer.Option(
         *names_of(name, flag),
         help=help,
@@ -140,3 +146,58 @@ def _as_value(hint: Hint, flag: Flag, typed: Any) -> Any:
     if wrong := [kind for name, _, kind in pairs if not name]:
         raise typer.BadParameter(f"{wrong[0]!r} is no {flag.value}.")
     return {name: kind for name, _, kind in pairs}
+
+
+def among(*names: str) -> Callable[[str], list[str]]:
+    """One of a few words."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def _solvers(incomplete: str) -> list[str]:
+    """Names of solvers."""
+    from biselect.solvers import solver_names
+
+    return among(*solver_names())(incomplete)
+
+
+def _maps(incomplete: str) -> list[str]:
+    """Names of maps."""
+    from biselect.weights.maps import map_names
+
+    return among(*map_names())(incomplete)
+
+
+def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Columns of the first table on the command line; after a comma, one more."""
+    before, comma, begun = incomplete.rpartition(",")
+    paths = [ctx.params[name] for name in TABLES if isinstance(ctx.params.get(name), Path)]
+    words = [*paths, *ctx.args]  # an option whose value is being typed leaves the arguments as words
+    try:
+        names = _names(Path(words[0]), ctx.params.get("delimiter")) if words else []
+    except (OSError, ValueError):  # no file yet, or none of ours: the shell goes on without us
+        return []
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+
+def _names(path: Path, delimiter: str | None) -> list[str]:
+    """The names of a table's columns, from its first bytes."""
+    from biselect.tables.readers import sniff
+    from biselect.tables.readers.sources import CSV, JSON_LINES, opened
+
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        from pyarrow.parquet import read_schema
+
+        return list(read_schema(path).names)
+    if name.endswith(JSON_LINES):
+        with opened(path) as file:
+            first: Any = json.loads(file.readline(HEAD))
+        return list(first)
+    return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV) else []
+
+
+COMPLETIONS: dict[str, Callable[..., list[str]]] = {
+    "columns": _columns,
+    "maps": _maps,
+    "solvers": _solvers,
+}

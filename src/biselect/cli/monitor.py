@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,13 +11,14 @@ from biselect.cli.answer import check_place, open_in_browser
 from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, a_table, may_be
+from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv, Search, Watch, Weighing
-from biselect.pages.terminal import out, printable, show_table, visible_json
+from biselect.pages.terminal import show_monitoring, visible, visible_json
+from biselect.pages.words import phrase
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
 OUT, JSON = "Folder for monitor.json and monitor.html.", "Print monitor.json instead of a table."
-SHOWN = 10  # changed columns; the rest is in the JSON
 
 
 def monitor(
@@ -52,7 +53,7 @@ def monitor(
 
     check_place(output, NAMES)
     steps = Steps(output.quiet)
-    summary = compare(
+    view = compare(
         *(Table(table, columns, csv), older),
         k=k,
         m=m,
@@ -63,65 +64,51 @@ def monitor(
         compute=compute,
         progress=steps.step,
     )
-    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(view, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output.out is not None:
-        for path in write_folder(output.out, dict(zip(NAMES, (text, render_monitor(summary)), strict=True))):
-            steps.say(f"wrote {path}")
+        for path in write_folder(output.out, dict(zip(NAMES, (text, render_monitor(view)), strict=True))):
+            steps.say(phrase("terminal.wrote", path=path))
     if output.json:
         sys.stdout.write(visible_json(text))
     else:
-        show(summary)
+        show_monitoring(view)
     if output.open and output.out is not None:
         open_in_browser(output.out / NAMES[1], steps)
-    if summary["crossed"]:
+    if view["crossed"]:
         raise typer.Exit(CROSSED)
 
 
-def show(summary: dict[str, Any]) -> None:
-    """Alarms as a table for a terminal, and what they do to the selection where it was asked for."""
-    from rich.table import Table
+def summarise(
+    tables: Annotated[list[Path], typer.Argument(help="Tables of one reference, or summaries (.npz) to merge.")],
+    out: Annotated[Path, may_be("--out", metavar="FILE", help="The file to write, ending in .npz.")],
+    columns: Annotated[
+        Columns,
+        Only("label", "id", "features", "exclude", time="Column that dates the rows; not summed up itself."),
+    ] = Columns(),
+    csv: Csv = Csv(),
+    compute: Compute = Compute(),
+    output: Annotated[Output, Only("quiet")] = Output(),
+) -> None:
+    """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
 
-    from biselect.pages._monitor_view import chance, clearest
+    `monitor --older` takes the file, and so does `Weigher.fit_summary` in Python. Summaries of several months are
+    merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
+    """
+    from biselect.large.engines import bytes_of, engine_for
+    from biselect.large.summaries import summed_up
+    from biselect.tables import Table
+    from biselect.weights import ReferenceSummary
 
-    console = out()
-    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
-    for name, why in summary["untested"].items():
-        console.print(printable(f"Not tested: {name} ({why})"))
-    for remark in summary["remarks"]:
-        console.print(printable(remark))
-    changes = clearest(summary, SHOWN)
-    if changes:
-        table = Table(title=None if summary["changed_columns"] else "Nearest to an alarm", title_justify="left")
-        table.add_column("column", no_wrap=True)
-        table.add_column("older → newer")
-        for name in ("effect", "chance"):
-            table.add_column(name, justify="right")
-        timed = len(summary["points"]) > 1
-        if timed:
-            table.add_column("window up to")
-        for change in changes:
-            effect = f"{change['measure']} {change['effect']:.3f}"
-            cells = [change["column"], change["words"], effect, chance(change["adjusted_p"])]
-            table.add_row(*map(printable, [*cells, change["when"]] if timed else cells))
-        show_table(table)
-    if (more := len(summary["changed_columns"]) - SHOWN) > 0:
-        console.print(f"and {more} more columns, in monitor.json")
-    if summary["budgets"] is not None:
-        show_replaced(summary)
-
-
-def show_replaced(summary: dict[str, Any]) -> None:
-    """Which rows and columns of the answer the newest reference replaces."""
-    from rich.table import Table
-
-    from biselect.pages._monitor_view import replacements
-
-    out().print(printable(summary["selection_verdict"]), style="bold")
-    shown = replacements(summary["points"])
-    if shown:
-        table = Table(title_justify="left")
-        for name in shown[0]:
-            table.add_column(name.replace("_", " "))
-        for row in shown:
-            table.add_row(*(printable(text) for text in row.values()))
-        show_table(table)
+    if out.suffix != ".npz":
+        raise InputError(f"--out {out}: the file of a summary ends in .npz")
+    steps = Steps(output.quiet)
+    with engine_for(compute.on, compute.memory) as engine:
+        parts = [summed_up(Table(path, columns, csv), engine, steps.step, bytes_of(compute.memory)) for path in tables]
+    summary = ReferenceSummary.merged(parts)
+    summary.save(out)
+    dated = "" if summary.first is None else phrase("terminal.dated", first=summary.first, last=summary.last)
+    facts = {"rows": summary.rows, "columns": len(summary.columns), "error": 100 * summary.rank_error}
+    typer.echo(visible(phrase("terminal.summary", **facts, dated=dated)))
+    for name, why in summary.left_out.items():
+        typer.echo(visible(phrase("terminal.left_out", name=name, why=why)))
+    steps.say(phrase("terminal.wrote", path=out))

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from biselect.cli import completion
-from biselect.cli.help import FIRST, LAST
+from biselect.cli._help import FIRST, LAST
+from biselect.cli.from_options import among
 from biselect.options import Flag, Options
 
 may_be = partial(typer.Option, show_default=False, rich_help_panel=FIRST)  # may be left out; its help says what then
@@ -16,10 +16,10 @@ a_table = partial(may_be, metavar="TABLE")
 a_folder = partial(may_be, metavar="FOLDER")
 
 
-def one_of(*words: str, **given: Any) -> Any:
+def one_of(*words: str, **settings: Any) -> Any:
     """An option that takes one of these words; the library refuses the others, and says which there are."""
-    complete = completion.among(*words)
-    return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **given)
+    complete = among(*words)
+    return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **settings)
 
 
 def _number_or_auto(text: str) -> int | str:

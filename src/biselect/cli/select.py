@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.answer import answer, check_place, without_neighbours
-from biselect.cli.console import Steps
-from biselect.cli.options import Budgets, Output, Reference
+from biselect.cli.answer import answer, check_place, open_in_browser, without_neighbours
+from biselect.cli.console import Steps, show_json
+from biselect.cli.from_options import Only
+from biselect.cli.options import Budgets, Output, Reference, may_be
+from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv, Kinds, RowRules, Search, Split, Weighing
+from biselect.pages.terminal import show_answer
 
 
 def select(
@@ -52,3 +55,67 @@ def select(
         progress=steps.step,
     )
     answer(best, output, steps)
+
+
+TITLE = "Ten card transactions to review, and the four columns that show why"
+
+
+def demo(
+    weighing: Annotated[Weighing, Only("preset")] = Weighing(),
+    kinds: Annotated[Kinds, Only("kinds")] = Kinds(),
+    search: Annotated[Search, Only("seed")] = Search(),
+    output: Annotated[Output, Only("open", "json", "quiet", out="Folder for the report and the files.")] = Output(
+        out=Path("demo-report")
+    ),
+) -> None:
+    """Choose 10 of 600 real card transactions and 4 of 29 columns, prove the choice and write a report.
+
+    The reference is 13,145 earlier transactions of the same table. The labels are shown, never used.
+    """
+    from biselect.reviews import review
+    from biselect.tables import table
+    from biselect.tables.demo import COLUMNS, demo_tables
+
+    check_place(output)
+    steps = Steps(output.quiet)
+    pool, reference = demo_tables()
+    best = review(
+        *(table(pool, columns=COLUMNS), reference),
+        k=10,
+        m=4,
+        weighing=weighing,
+        kinds=kinds,
+        search=search,
+        title=TITLE,
+        progress=steps.step,
+    )
+    answer(best, output, steps)
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder written with --out.")],
+    out: Annotated[
+        Path | None, may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
+    ] = None,
+    output: Annotated[Output, Only("open", json="Print report.json instead of tables.")] = Output(),
+) -> None:
+    """Render report.html anew from report.json, and show the answer."""
+    from biselect.core.files import finish_interrupted, write_file
+    from biselect.core.untrusted import read_json, refused_as
+    from biselect.pages import render_html
+
+    source = folder / "report.json"
+    finish_interrupted(folder)  # an answer that was killed on its way into the folder is finished first
+    if not source.exists():
+        raise InputError(f"{source}: no such file; give a folder that was written with --out")
+    with refused_as(f"{source}: cannot be read as a report"):
+        view = read_json(source)
+        page = render_html(view)
+        if not output.json:
+            show_answer(view)
+    place = out or folder / "report.html"
+    write_file(place, page)
+    if output.json:
+        show_json(view)
+    if output.open:
+        open_in_browser(place, Steps())

@@ -1,19 +1,35 @@
-"""How rare a category is in the reference, as a p-value."""
+"""Categories: how often each label stands in the reference, and how rare one is therefore, as a p-value."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import log
+from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.columns.distribution import Column
+from biselect.columns.change import OTHERS, RAREST, Change, share_change
+from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
+from biselect.columns.distribution import Distribution
+from biselect.columns.recognition import MOSTLY, hints_at, is_text
+from biselect.errors import InputError
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
 AS_FLAG = dict(zip("01", FLAG, strict=True))  # flags are also written as numbers
+RARE = 0.2  # share up to which one of two values is rare enough for a positive
+MOST_CODES = 2_000
+FEWEST_REPEATS = 5  # rows of one code, on average
+MOST_SHOWN = 8  # labels of a picture
+NO_LABEL = "(missing)"  # stands for no value among labels
 
 
-class Categories:
+class LabelCounts:
     """How often each label stands in the reference, and what a label therefore weighs.
 
     A label that stands c times in n rows weighs -log p with p = (1 + rows whose own label stands at most c + 1 times)
@@ -25,8 +41,8 @@ class Categories:
     Args:
         counts: reference rows by label; None stands for a missing cell.
 
-    >>> colours = Categories({"red": 60, "blue": 38, "green": 1})
-    >>> np.exp(-colours.surprise([60, 38, 1, 0])).round(2).tolist()
+    >>> colours = LabelCounts({"red": 60, "blue": 38, "green": 1})
+    >>> np.exp(-colours.weight([60, 38, 1, 0])).round(2).tolist()
     [1.0, 0.4, 0.02, 0.02]
     """
 
@@ -41,31 +57,164 @@ class Categories:
         """Labels that stand once, a missing cell aside."""
         return sum(count == 1 for label, count in self.counts.items() if label is not None)
 
-    def surprise(self, counts: ArrayLike) -> NDArray[np.float64]:
+    def weight(self, counts: ArrayLike) -> NDArray[np.float64]:
         """-log p of labels that stand so many times in the reference."""
         as_rare = self._rows_of_sizes[np.searchsorted(self._sizes, np.asarray(counts) + 1, side="right")]
         return np.log((self.rows + 1) / (as_rare + 1))
 
-    def counted(self, labels: Sequence[str | None]) -> list[int]:
+    def of(self, labels: Sequence[str | None]) -> list[int]:
         """How often each of these stands in the reference."""
         if {*self.counts, None} <= {*FLAG, None}:
             labels = [AS_FLAG.get(label or "", label) for label in labels]
         return [self.counts.get(label, 0) for label in labels]
 
-    def encode(self, codes: NDArray[np.float64], labels: Sequence[str]) -> NDArray[np.float64]:
-        """What each cell weighs; `codes` are positions among the labels, NaN for a missing cell."""
-        places = np.where(np.isnan(codes), len(labels), codes).astype(np.intp)
-        return self.surprise(self.counted([*labels, None]))[places]
-
-    def column(self) -> Column:
+    def distribution(self) -> Distribution:
         """The weights of the reference's own rows."""
         sizes = np.array([*self.counts.values()])
-        weights = self.surprise(sizes)
+        weights = self.weight(sizes)
         order = np.argsort(weights, kind="stable")
         mean = float(np.average(weights, weights=sizes))
-        return Column(
+        return Distribution(
             values=weights[order],
             counts=np.cumsum(sizes[order]),
             mean=mean,
             deviation=float(np.sqrt(np.average((weights - mean) ** 2, weights=sizes))),
         )
+
+
+def labelled(cells: Cells) -> tuple[NDArray[np.float64], Sequence[str]]:
+    """Positions among labels, NaN for a gap, and the labels; quantities are labelled as they are written."""
+    if cells.labels is not None:
+        return cells.values, cells.labels
+    values, places = np.unique(cells.values, return_inverse=True)
+    values = values[~np.isnan(values)]
+    return np.where(places < values.size, places, np.nan), [f"{value:.15g}" for value in values]
+
+
+class Category(ColumnType):
+    """Names of things: text, categoricals, codes. A value is unusual if it is rare in the reference."""
+
+    name: ClassVar[str] = "category"
+    directions: ClassVar[tuple[str, ...]] = ("rare",)
+
+    def holds(self, kind: Any) -> bool:
+        """Categoricals and Python objects."""
+        return kind in (nw.Categorical, nw.Enum, nw.Object)
+
+    def cells(self, column: Any, name: str) -> Cells:
+        """Positions among the labels."""
+        import pyarrow as pa
+
+        kind = column.dtype
+        try:
+            array = pa.array(column.to_list(), from_pandas=True) if kind == nw.Object else column.to_arrow()
+        except pa.ArrowException as error:
+            raise InputError(f"column {name!r} holds values of several types; convert it to one ({error})") from error
+        if isinstance(array, pa.ChunkedArray):
+            array = array.unify_dictionaries().combine_chunks()
+        if pa.types.is_boolean(array.type):
+            return Cells(array.cast(pa.float64()).to_numpy(zero_copy_only=False), FLAG)
+        if not pa.types.is_dictionary(array.type):
+            if not any(
+                test(array.type) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+            ):
+                raise InputError(f"column {name!r} holds {array.type}, neither numbers nor text; convert it")
+            array = array.cast(pa.large_string()).dictionary_encode()
+        codes = array.indices.to_numpy(zero_copy_only=False)
+        return Cells(codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()])
+
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Labels, whole numbers that look like codes, and texts of which most come back."""
+        if pa.types.is_dictionary(column.type):
+            return Claim(role=self.name)
+        if looks_like_code(name, column):
+            different = pc.count_distinct(column.drop_null()).as_py()
+            return Claim(role="code", remark=f"{different:,} whole numbers of one length, named like a code")
+        if not is_text(column.type):
+            return None
+        counts = pc.value_counts(column.drop_null()).field("counts")
+        if len(counts) == 2 and pc.min(counts).as_py() <= RARE * len(column):
+            remark = "one of its two values is rare; if that is what you look for, it is the label column"
+            return Claim(role=self.name, remark=remark)
+        alone = pc.sum(pc.equal(counts, 1)).as_py() or 0
+        return Claim(role=self.name) if alone <= MOSTLY * len(column) else None
+
+    def count(self, cells: Cells) -> Counter[str]:
+        """How often each label stands."""
+        codes, labels = labelled(cells)
+        sizes = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(labels))
+        return Counter({label: size for label, size in zip(labels, sizes.tolist(), strict=True) if size})
+
+    def merge(self, parts: Sequence[Counter[str]]) -> Counter[str]:
+        """The sums."""
+        total: Counter[str] = Counter()
+        for part in parts:
+            total.update(part)
+        return total
+
+    def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
+        """The counts as weights; a gap is a label of its own."""
+        counts = LabelCounts({**(reference.counts or {}), None: reference.gaps})
+        return replace(reference, counts=counts)
+
+    def distribution(self, reference: ColumnReference) -> Distribution:
+        """Of the weights of the reference's own rows."""
+        return reference.counts.distribution()
+
+    def weigh(self, reference: ColumnReference, cells: Cells) -> NDArray[np.float64]:
+        """By how rare each label is in the reference; a gap by how rare gaps are."""
+        codes, labels = labelled(cells)
+        places = np.where(np.isnan(codes), len(labels), codes).astype(np.intp)
+        return reference.counts.weight(reference.counts.of([*labels, None]))[places]
+
+    def direction(self, reference: ColumnReference, values: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Always rare."""
+        return np.zeros(values.shape, dtype=np.int8)
+
+    def describe(self, reference: ColumnReference, cells: Cells, values: NDArray[np.float64]) -> Sequence[CellFacts]:
+        """How many rows of the reference have a rarer label, a more common one, and the same."""
+        spread = reference.distribution
+        below, above = spread.below(values), spread.size - spread.at_most(values)
+        codes, labels = labelled(cells)
+        names = [None if np.isnan(code) else labels[int(code)] for code in codes]
+        own = names if cells.labels is not None else [None if np.isnan(one) else float(one) for one in cells.values]
+        rows = zip(own, below.tolist(), above.tolist(), reference.counts.of(names), strict=True)
+        return [CellFacts(value=value, below=low, above=high, seen=seen) for value, low, high, seen in rows]
+
+    def compare(self, before: ColumnReference, now: ColumnReference, name: str) -> Sequence[Change]:
+        """Test the shares of all labels that could alarm; the rarer ones count as one."""
+        both = [dict(reference.counts or {}) for reference in (before, now)]
+        whole = [sum(counts.values()) for counts in both]
+        if not all(whole):
+            return []
+        fewest = RAREST / -log(min(whole) / sum(whole))
+        total = {label: sum(counts.get(label, 0) for counts in both) for label in sorted({*both[0], *both[1]})}
+        common = [label for label, count in total.items() if count >= fewest]
+        sizes = [np.array([counts.get(label, 0) for label in common], dtype=np.int64) for counts in both]
+        if len(common) < len(total):
+            sizes = [np.append(side, rows - side.sum()) for side, rows in zip(sizes, whole, strict=True)]
+            common = [*common, OTHERS]
+        return [share_change(name, common, *sizes)] if len(common) > 1 else []
+
+    def picture(self, reference: ColumnReference) -> Mapping[str, Any]:
+        """The most common labels, and how many rows hold others."""
+        counts = reference.counts
+        common = sorted(counts.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_SHOWN]
+        return {
+            "labels": [NO_LABEL if label is None else label for label, _ in common],
+            "counts": [count for _, count in common],
+            "others": counts.rows - sum(count for _, count in common),
+        }
+
+
+def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether whole numbers name things for certain: called so, few, of one length, and each of them common."""
+    if not pa.types.is_integer(column.type) or "code" not in hints_at(name):
+        return False
+    codes = pc.unique(column.drop_null()).to_numpy()
+    if not 3 <= codes.size <= MOST_CODES or codes.min() < 10 or len(column) < FEWEST_REPEATS * codes.size:
+        return False
+    return len(str(codes.min())) == len(str(codes.max())) >= 3
+
+
+CATEGORY = Category()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.distribution import Column
+from biselect.columns.distribution import Distribution
 
 EDGES = 2048  # at most
 TAIL = 2048  # values kept at either end
@@ -80,7 +80,7 @@ class Ruler:
                 found[row] += (total >> LIMB, total & ((1 << LIMB) - 1))
         return _carried(found)
 
-    def column(self, counts: Mapping[str, NDArray[Any]]) -> Column | None:
+    def column(self, counts: Mapping[str, NDArray[Any]]) -> Distribution | None:
         """The distribution of everything that was counted; None where that is nothing."""
         equal, between = counts["equal"].astype(np.int64), counts["between"].astype(np.int64)
         low, high = counts["low"].astype(np.float64), counts["high"].astype(np.float64)
@@ -108,7 +108,7 @@ class Ruler:
         )
         order = np.argsort(values, kind="stable")
         mean, deviation = self._moments(counts["sums"].astype(np.int64), size)
-        return Column(
+        return Distribution(
             values=values[order],
             counts=np.cumsum(weights[order]),
             mean=mean,

@@ -1,4 +1,4 @@
-"""Column: the reference distribution of one feature, exact or sketched, and the location and scale taken from it."""
+"""Distribution of one reference column, exact or sketched, and the location and scale taken from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_RESIDUAL = 1e100  # of the reference; a MAD so small that one would be l
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Column:
+class Distribution:
     """Ascending knots and how many reference entries lie at or below each.
 
     Attributes:
@@ -74,7 +74,7 @@ class Column:
     def quantile(self, q: float) -> float:
         """The q-quantile, linear between neighbouring entries.
 
-        >>> exact_column(np.array([4.0, 1.0, 2.0])).quantile(0.75)
+        >>> exact_distribution(np.array([4.0, 1.0, 2.0])).quantile(0.75)
         3.0
         """
         position = q * (self.size - 1)
@@ -82,7 +82,7 @@ class Column:
         low, high = self.values[np.searchsorted(self.counts, [first + 1, second + 1])]
         return float(low + (position - first) * (high - low))
 
-    def scaled(self, location: float, scale: float) -> Column:
+    def scaled(self, location: float, scale: float) -> Distribution:
         """The distribution of (x - location) / scale."""
         return replace(
             self,
@@ -91,13 +91,13 @@ class Column:
             deviation=self.deviation / scale,
         )
 
-    def folded(self, center: float) -> Column:
+    def folded(self, center: float) -> Distribution:
         """The distribution of `|x - center|`; a count there is a difference of two counts here."""
         distances = np.abs(self.values - center)
         order = np.argsort(distances, kind="stable")
         weights = self.weights
         mean = float(np.average(distances, weights=weights))
-        return Column(
+        return Distribution(
             values=distances[order],
             counts=np.cumsum(weights[order]),
             mean=mean,
@@ -105,7 +105,7 @@ class Column:
             rank_error=2 * self.rank_error,
         )
 
-    def with_entries(self, value: float, number: int) -> Column:
+    def with_entries(self, value: float, number: int) -> Distribution:
         """The distribution after `number` more entries of one value."""
         if number == 0:
             return self
@@ -121,15 +121,38 @@ class Column:
             deviation=float(np.sqrt((1 - share) * (self.deviation**2 + share * (value - self.mean) ** 2))),
         )
 
+    @classmethod
+    def merged(cls, parts: Sequence[Distribution]) -> Distribution:
+        """The distribution of the entries of all; rank errors add up.
+
+        >>> halves = [exact_distribution(np.array(half)) for half in ([1.0, 4.0], [2.0, 2.0])]
+        >>> Distribution.merged(halves).at_most([1, 2, 4]).tolist()
+        [1, 3, 4]
+        """
+        if len(parts) == 1:
+            return parts[0]
+        values = np.concatenate([part.values for part in parts])
+        order = np.argsort(values, kind="stable")
+        sizes = [part.size for part in parts]
+        mean = float(np.average([part.mean for part in parts], weights=sizes))
+        squares = [part.deviation**2 + (part.mean - mean) ** 2 for part in parts]
+        return cls(
+            values=values[order],
+            counts=np.cumsum(np.concatenate([part.weights for part in parts])[order]),
+            mean=mean,
+            deviation=float(np.sqrt(np.average(squares, weights=sizes))),
+            rank_error=sum(part.rank_error for part in parts),
+        )
+
     def _counted(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.where(positions > 0, self.counts[positions - 1], 0)
 
 
-def exact_column(entries: NDArray[np.float64]) -> Column:
+def exact_distribution(entries: NDArray[np.float64]) -> Distribution:
     """The column of all these entries; mean and deviation are infinite where a float cannot hold them."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = float(entries.mean()), float(entries.std())
-    return Column(values=np.sort(entries), counts=np.arange(1, entries.size + 1), mean=mean, deviation=deviation)
+    return Distribution(values=np.sort(entries), counts=np.arange(1, entries.size + 1), mean=mean, deviation=deviation)
 
 
 class RankSketch:
@@ -264,11 +287,11 @@ class RankSketch:
         for start in range(0, whole, self.buffer):
             self._push(np.sort(waiting[start : start + self.buffer]))
 
-    def column(self) -> Column:
+    def column(self) -> Distribution:
         """What the sketch knows."""
         rest = np.sort(np.concatenate([*self._pending, np.empty(0)]))
         if self._over == 0 and not any(self._levels[1:]):  # every entry stands for itself
-            return exact_column(np.concatenate([rest, *self._levels[0]]))
+            return exact_distribution(np.concatenate([rest, *self._levels[0]]))
         parts = [(rest, 1)]
         parts += [(buffer, 1 << level) for level, buffers in enumerate(self._levels) for buffer in buffers]
         values = np.concatenate([part for part, _ in parts])
@@ -280,7 +303,7 @@ class RankSketch:
         inside = (values >= low[-1]) & (values < high[0])
         ends = np.arange(1, self.tail + 1)
         body = np.clip(counts[inside], self.tail, self.size - self.tail)
-        return Column(
+        return Distribution(
             values=np.concatenate([low, values[inside], high]),
             counts=np.concatenate([ends, body, self.size - self.tail + ends]),
             mean=self._mean,
@@ -363,7 +386,7 @@ class Scale:
         return Z
 
 
-def fit_scale(columns: Sequence[Column], center: str) -> Scale:
+def fit_scale(columns: Sequence[Distribution], center: str) -> Scale:
     """Fit by median and MAD, or by mean and standard deviation."""
     varies = np.array([column.varies for column in columns])
     deviation = np.where(varies, [column.deviation for column in columns], 0.0)
@@ -387,17 +410,17 @@ def beyond(excess: NDArray[np.float64], length: float) -> NDArray[np.float64]:
     return np.log1p(excess / length)
 
 
-def outer_length(length: float, column: Column) -> float:
+def outer_length(length: float, column: Distribution) -> float:
     """The length of the outer five per cent; the standard deviation where that is next to nothing."""
     spread = column.deviation or 1.0
     return length if length > LEAST_LENGTH * spread else spread
 
 
-def upper_surprise(column: Column, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def upper_surprise(column: Distribution, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
 
-    >>> from biselect.columns.distribution import exact_column
-    >>> upper_surprise(exact_column(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
+    >>> from biselect.columns.distribution import exact_distribution
+    >>> upper_surprise(exact_distribution(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
     [0.0, 1.61, 5.74]
     """
     last = column.values[-1]

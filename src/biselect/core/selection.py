@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,8 +18,8 @@ from biselect.core.problem import SelectionProblem
 from biselect.core.proof import FORMAT, Proof
 from biselect.core.rules import Rules
 from biselect.errors import InputError
-from biselect.pages import _notebook as notebook
-from biselect.pages._notebook import Cell, strongest_first
+from biselect.pages._notebook import explanation_html, selection_html, some
+from biselect.pages.words import phrase
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,9 +86,9 @@ class Selection:
         gets a star.
         """
         why = self.explain(nearest=0)
-        order = strongest_first(why.sample_values)
+        order = why.strongest_samples
         content: dict[str, list[Any]] = {"sample": [self.sample_names[i] for i in order]}
-        for j in strongest_first(why.feature_values):
+        for j in why.strongest_features:
             name = free_name(self.feature_names[j], {*content, "alone", "adds"})
             content[name] = why.cells[order, j].tolist()
         content |= {"alone": why.sample_marginals[order].tolist(), "adds": why.sample_values[order].tolist()}
@@ -102,22 +102,15 @@ class Selection:
         >>> solve(SelectionProblem(coupling=[[3, 0], [0, 2]], k=1, m=1)).standing
         'no other choice scores higher: proven'
         """
-        if self.proven_optimal:
-            return "no other choice scores higher: proven"
-        if not np.isfinite(self.gap):
-            return f"found by {self.solver}, which proves nothing"
-        return f"at most {100 * self.gap:.2g} % of the score could be missing"
+        certainty = "proven" if self.proven_optimal else "gap" if np.isfinite(self.gap) else "open"
+        return phrase(f"standing.{certainty}", gap=100 * self.gap, solver=self.solver)
 
     def __repr__(self) -> str:
-        names = f"samples={notebook.some(self.sample_names)}, features={notebook.some(self.feature_names)}"
+        names = f"samples={some(self.sample_names)}, features={some(self.feature_names)}"
         return f"Selection(score={self.score:.6g}, proven_optimal={self.proven_optimal}, {names})"
 
     def _repr_html_(self) -> str:
-        problem = self.problem
-        words = f"{problem.k} of {problem.n_samples:,} samples, {problem.m} of {problem.n_features:,} features"
-        score = f"Score {notebook.number(self.score)}; {self.standing} (solver {self.solver})."
-        block = self.explain(nearest=0).block_html()
-        return notebook.shown(notebook.paragraph(words, "lead"), notebook.paragraph(score), block)
+        return selection_html(self)
 
     def save_proof(self, path: str | Path) -> None:
         """Write what anybody needs to check that no choice scores higher: `biselect check`, or a program of their own.
@@ -203,9 +196,19 @@ class Explanation:
         """What each chosen feature adds, given the chosen samples."""
         return self.feature_marginals + self.cells.sum(axis=0)
 
+    @property
+    def strongest_samples(self) -> list[int]:
+        """Places in `samples`, the one that adds most first."""
+        return _strongest_first(self.sample_values)
+
+    @property
+    def strongest_features(self) -> list[int]:
+        """Places in `features`, the one that adds most first."""
+        return _strongest_first(self.feature_values)
+
     def to_frame(self) -> Any:
         """One line for each chosen cell: sample, feature, and what it adds; strongest sample first, then feature."""
-        rows = [(i, j) for i in strongest_first(self.sample_values) for j in strongest_first(self.cells[i])]
+        rows = [(i, j) for i in self.strongest_samples for j in _strongest_first(self.cells[i])]
         content: dict[str, list[Any]] = {
             "sample": [self.problem.sample_name(self.samples[i]) for i, _ in rows],
             "feature": [self.problem.feature_name(self.features[j]) for _, j in rows],
@@ -219,34 +222,7 @@ class Explanation:
         return f"Explanation({k} samples × {m} features, score={score:.6g})"
 
     def _repr_html_(self) -> str:
-        return notebook.shown(
-            notebook.paragraph("What each cell adds", "lead"),
-            self.block_html(),
-            _swaps_html("samples", self.sample_swaps, self.problem.sample_name),
-            _swaps_html("features", self.feature_swaps, self.problem.feature_name),
-        )
-
-    def block_html(self) -> str:
-        """The chosen block as a table, strongest first, as far as one can read it."""
-        rows, columns = strongest_first(self.sample_values), strongest_first(self.feature_values)
-        names = [self.problem.feature_name(self.features[j]) for j in columns[: notebook.MOST_COLUMNS]]
-        largest = float(np.abs(self.cells).max()) or 1.0
-
-        def cell(i: int, j: int) -> Cell:
-            adds = float(self.cells[i, j])
-            return Cell(notebook.number(adds), abs(adds) / largest, "takes" if adds < 0 else "adds")
-
-        lines: list[list[str | Cell]] = [
-            [
-                self.problem.sample_name(self.samples[i]),
-                *(cell(i, j) for j in columns[: notebook.MOST_COLUMNS]),
-                Cell(notebook.number(float(self.sample_marginals[i]))),
-                Cell(notebook.number(float(self.sample_values[i]))),
-            ]
-            for i in rows[: notebook.MOST_ROWS]
-        ]
-        head: list[str | Cell] = ["sample", *map(Cell, names), Cell("alone"), Cell("adds")]
-        return notebook.table(head, lines) + notebook.left_out(len(rows), len(columns), "to_frame() has all of them")
+        return explanation_html(self)
 
 
 def explain(
@@ -268,24 +244,14 @@ def explain(
     )
 
 
-def _swaps_html(side: str, swaps: list[Swap], name: Callable[[int], str]) -> str:
-    if not swaps:
-        return ""
-    lines: list[list[str | Cell]] = [
-        [name(swap.enters), name(swap.leaves), Cell(notebook.number(swap.cost))] for swap in swaps[:5]
-    ]
-    heading = notebook.paragraph(f"Nearest {side} left out, and what the score would lose by taking one in", "quiet")
-    return heading + notebook.table(["enters", "leaves", Cell("cost")], lines)
-
-
-def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
+def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
     """Values add up within a side, so the cheapest swap sends out the weakest chosen item that the rules let go."""
     if nearest == 0:
         return []
-    left_out = np.setdiff1d(np.arange(values.size), [*chosen, *rules.forced_out])
-    may_leave = np.setdiff1d(chosen, rules.forced_in)
+    left_out = np.setdiff1d(np.arange(values.size), [*members, *rules.forced_out])
+    may_leave = np.setdiff1d(members, rules.forced_in)
     group_of, limits = rules.group_of(values.size), rules.limits
-    full = np.bincount(group_of[chosen] + 1, minlength=limits.size + 1)[1:] >= limits
+    full = np.bincount(group_of[members] + 1, minlength=limits.size + 1)[1:] >= limits
 
     def weakest(items: NDArray[np.int64]) -> int:
         return int(items[np.argmin(values[items])]) if items.size else -1
@@ -304,6 +270,12 @@ def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rule
     return sorted(swaps, key=lambda swap: swap.cost)[:nearest]
 
 
+def _strongest_first(values: NDArray[np.float64]) -> list[int]:
+    """Places by value, the largest first; ties keep their order."""
+    order: list[int] = np.argsort(-values, kind="stable").tolist()
+    return order
+
+
 def as_frame(content: Mapping[str, list[Any]], library: str | None) -> Any:
     """A frame of these columns; without a library in pandas, or in Arrow where that is not installed."""
     import narwhals as nw
@@ -317,12 +289,12 @@ def usual_library() -> str:
     return "pandas" if find_spec("pandas") else "pyarrow"
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, names: Collection[str]) -> str:
     """The name, with stars where it is taken.
 
     >>> free_name("adds", ["sample", "adds"])
     'adds*'
     """
-    while name in taken:
+    while name in names:
         name += "*"
     return name

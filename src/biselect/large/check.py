@@ -23,23 +23,23 @@ from biselect.core.untrusted import shortened
 from biselect.errors import BiselectError, InputError
 from biselect.large._collecting import moved_back
 from biselect.large._survey import sample_share
-from biselect.large._weighing import FILE, Weighing
-from biselect.large.blocks import joined, merged_blocks, packed, unpacked
+from biselect.large._weighing import Weighing
 from biselect.large.dataset import Part
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import neighbour_cutoff, pool_of
-from biselect.large.opening import PLANNED_MARGINALS, open_parts
-from biselect.large.passes import Arrays
+from biselect.large.opening import PLANNED_MARGINALS
+from biselect.large.passes import Arrays, joined, merged_blocks, packed, unpacked
+from biselect.large.sides import open_parts
 from biselect.large.spool import Spool
-from biselect.options import Compute, RowRules
+from biselect.options import Compute, Csv, RowRules
 from biselect.progress import Steps, steps_of
 from biselect.solvers import check_proof
-from biselect.tables import require_columns, with_roles
-from biselect.tables.readers import PLAIN
+from biselect.tables import Roles, Table, require_columns
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.weigher import PoolFacts
 
+FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ
 BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
 BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about
@@ -137,7 +137,7 @@ def weigh_again(
     if screened is not None:
         rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
-        source, _ = open_parts(table, with_roles(PLAIN, roles), bytes_of(compute.memory), spool)
+        source, _ = open_parts(_as_weighed(table, roles), bytes_of(compute.memory), spool)
         require_columns(source.schema.empty_table(), [*weighing.features.names, *beside], source.name)
         refuse_other("proof.json", source.rows, rows, at="rows of the table")
         if part is not None and not 0 <= part < len(source.parts):
@@ -218,3 +218,8 @@ def refuse_other(
             )
             told, ours = map(shortened, sides)
             raise BiselectError(f"refused: {file} says {told} for {at!r}, where it should say {ours}")
+
+
+def _as_weighed(table: Any, roles: Roles) -> Table:
+    """The table, read as it was when it was weighed."""
+    return Table(Table.of(table).source, roles.text_columns(), Csv(date_format=roles.date_format))

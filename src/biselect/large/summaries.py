@@ -17,30 +17,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
+from biselect.columns.date import as_times
+from biselect.columns.number import float_values
 from biselect.errors import InputError
-from biselect.large._any_source import MEMORY, partitions_of
 from biselect.large._counting import Counting, counts_of
-from biselect.large._survey import sample_share
-from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.dataset import Part, Partitions
+from biselect.large._survey import FeatureColumns, sample_share
+from biselect.large.dataset import MEMORY, Part, Partitions
+from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.passes import Arrays, Engine, Pass
-from biselect.large.spool import Spool
+from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes, joined
+from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps
-from biselect.tables import (
-    Roles,
-    as_described,
-    as_table,
-    as_times,
-    features_in,
-    float_values,
-    form_of,
-    is_quantity,
-    require_columns,
-    with_roles,
-)
-from biselect.tables.readers import CsvForm, line_of_row, read_blocks
+from biselect.tables import Table, feature_names, is_quantity, require_columns
+from biselect.tables.readers import line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
 from biselect.weights import ReferenceSummary
 from biselect.weights.reference_summary import ENTRIES, counted_sketch
@@ -75,7 +66,7 @@ class LookOver:
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
         wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
-        with told_of(part):
+        with errors_of(part):
             for first, block in part.blocks([*wanted]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
@@ -202,27 +193,23 @@ Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
 """A table that is held, one in parts, or what is known of one."""
 
 
-def opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> Opened:
+def opened(table: Table, memory: int, spool: Spool) -> Opened:
     """A summary or its file as it is, a table in parts where it is too large to be held."""
+    source = table.source
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":
         return ReferenceSummary.load(source)
     if isinstance(source, ReferenceSummary):
         return source
     if is_small(source, POOL_CELLS):
-        return as_table(source, form)
-    parts = partitions_of(source, form, memory=memory, spool=spool)
+        return table.read()
+    parts = partitions_of(table, memory=memory, spool=spool)
     if _is_large(parts):
         return parts
-    return as_table(source, form) if isinstance(source, str | Path) else _held(parts)
+    return table.read() if isinstance(source, str | Path) else parts.held()
 
 
 def _is_large(table: Partitions) -> bool:
     return table.rows * len(table.schema.names) > POOL_CELLS
-
-
-def _held(table: Partitions) -> pa.Table:
-    blocks = [block for part in table.parts for _, block in part.blocks(table.schema.names)]
-    return pa.concat_tables(blocks) if blocks else table.schema.empty_table()
 
 
 def columns_only(table: Opened) -> pa.Table:
@@ -234,29 +221,28 @@ def columns_only(table: Opened) -> pa.Table:
 
 def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
     """The summary of a file; a summary that was stored is read as it is."""
-    table = as_described(source)
+    table = Table.of(source)
     path = table.source
     if Path(path).suffix == ".npz":
         return ReferenceSummary.load(path)
     refuse_others(table.columns, *SUMMED)
-    roles, summary = Roles.of(table.columns, table.csv), ReferenceSummary()
-    name, time = Source.of(path).name, roles.time_column
-    form = with_roles(form_of(table.csv), replace(roles, id_column=None))
+    name, time, summary = Source.of(path).name, table.columns.time, ReferenceSummary()
+    written = replace(table, columns=replace(table.columns, id=None))
     with Spool() as spool:
         if not is_small(path, POOL_CELLS):
-            parts = partitions_of(path, form, memory=memory, spool=spool)
+            parts = partitions_of(written, memory=memory, spool=spool)
             if _is_large(parts):
-                columns = features_in(columns_only(parts), roles)
+                columns = feature_names(columns_only(parts), table.columns)
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
-                found = sum_up(parts, columns, engine, step, time_column=time, date_format=roles.date_format)
+                found = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
                 return found.summary
-        with step(f"Reading {name}"):
-            for block in read_blocks(path, form):
-                columns = features_in(block, roles)
+        with step(phrase("steps.reading", name=name)):
+            for block in read_blocks(path, written.csv, written.columns):
+                columns = feature_names(block, table.columns)
                 if time is not None:
                     require_columns(block, [time], name)
                     place = partial(line_of_row, block)
-                    times = as_times(block[time], time, date_format=roles.date_format, place_of=place)
+                    times = as_times(block[time], time, date_format=table.csv.date_format, place_of=place)
                     block = block.set_column(block.column_names.index(time), time, times)
                 summary.add(block, time_column=time, columns=columns)
     return summary

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from biselect.pages.words import phrase, words_of
+
+if TYPE_CHECKING:
+    from biselect.core import Selection, SelectionProblem
+    from biselect.core.selection import Explanation, Swap
 
 MOST_ROWS, MOST_COLUMNS = 20, 8  # of a table; the rest is counted
 HUES = {  # as in the pictures, over any background
@@ -72,19 +78,20 @@ def table(head: Sequence[str | Cell], rows: Iterable[Sequence[str | Cell]]) -> s
     )
 
 
-def shown(*parts: str) -> str:
+def output(*parts: str) -> str:
     """All parts as one output of a notebook."""
     return f'{STYLE}<div class="biselect">{"".join(parts)}</div>'
 
 
-def left_out(rows: int, columns: int, where: str) -> str:
-    """What a table of so many rows and columns does not show, and where it is."""
+def left_out(rows: int, columns: int) -> str:
+    """How many rows and columns a table does not show, and where they are."""
+    words = words_of()
     rest = [
-        f"{count - most:,} more {what}"
+        words.phrase(f"notebook.more_{what}", n=count - most)
         for count, most, what in ((rows, MOST_ROWS, "rows"), (columns, MOST_COLUMNS, "columns"))
         if count > most
     ]
-    return paragraph(f"{' and '.join(rest)}: {where}.", "quiet") if rest else ""
+    return paragraph(words.phrase("notebook.left_out", rest=words.listed(rest)), "quiet") if rest else ""
 
 
 def number(value: float) -> str:
@@ -107,60 +114,138 @@ def some(names: Sequence[str], most: int = 8) -> str:
     return f"[{', '.join([*map(repr, names[:most]), *rest])}]"
 
 
-def strongest_first(values: Iterable[float]) -> list[int]:
-    """Positions by value, the largest first; ties keep their order."""
-    order: list[int] = np.argsort(-np.asarray(values), kind="stable").tolist()
-    return order
-
-
-def review_html(summary: Mapping[str, Any], standing: str, reasons: Sequence[str]) -> str:
-    """A compact table of a summary; `reasons` holds the strongest one of each row."""
-    budgets, rows = summary["budgets"], summary["rows"]
-    sizes = (
-        f"{budgets['k']} of {budgets['samples']:,} rows, {budgets['m']} of {budgets['features']:,} columns; "
-        f"score {number(summary['selection']['score'])}, {standing}."
+def problem_html(problem: SelectionProblem) -> str:
+    """What is to be chosen from what, and what may not be chosen."""
+    lowest, highest = (number(float(end)) for end in (problem.coupling.min(), problem.coupling.max()))
+    sides = (
+        ("samples", problem.sample_names, problem.sample_scores, problem.sample_rules),
+        ("features", problem.feature_names, problem.feature_scores, problem.feature_rules),
     )
-    finding = (summary.get("finding") or {}).get("words")
-    columns = [column["name"] for column in summary["columns"]]
-    names = columns[:MOST_COLUMNS]
+    lines = [
+        [
+            phrase(f"notebook.{side}"),
+            phrase("notebook.unnamed") if names is None else some(names, 4),
+            phrase("notebook.range", lowest=number(scores.min()), highest=number(scores.max())),
+            phrase("notebook.ruled" if rules else "notebook.unruled"),
+        ]
+        for side, names, scores, rules in sides
+    ]
+    weight = number(problem.coupling_weight)
+    return output(
+        paragraph(phrase("notebook.problem", **sizes_of(problem)), "lead"),
+        paragraph(phrase("notebook.weights", lowest=lowest, highest=highest, weight=weight)),
+        table(["", *(phrase(f"notebook.{name}") for name in ("names", "scores", "rules"))], lines),
+    )
+
+
+def sizes_of(problem: SelectionProblem) -> dict[str, int]:
+    """Budgets and sizes of a problem, as sentences call them."""
+    return {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features}
+
+
+def selection_html(selection: Selection) -> str:
+    """The answer, how good it is, and its block."""
+    score, standing = number(selection.score), selection.standing
+    return output(
+        paragraph(phrase("notebook.selection", **sizes_of(selection.problem)), "lead"),
+        paragraph(phrase("notebook.standing", score=score, standing=standing, solver=selection.solver)),
+        block_html(selection.explain(nearest=0)),
+    )
+
+
+def explanation_html(why: Explanation) -> str:
+    """The block of an answer, and what nearly made it in."""
+    return output(
+        paragraph(phrase("notebook.explanation"), "lead"),
+        block_html(why),
+        _swaps_html("samples", why.sample_swaps, why.problem.sample_name),
+        _swaps_html("features", why.feature_swaps, why.problem.feature_name),
+    )
+
+
+def block_html(why: Explanation) -> str:
+    """The chosen block as a table, strongest first, as far as one can read it."""
+    rows, columns = why.strongest_samples, why.strongest_features
+    largest = float(np.abs(why.cells).max()) or 1.0
+
+    def cell(i: int, j: int) -> Cell:
+        adds = float(why.cells[i, j])
+        return Cell(number(adds), abs(adds) / largest, "takes" if adds < 0 else "adds")
+
+    lines: list[list[str | Cell]] = [
+        [
+            why.problem.sample_name(why.samples[i]),
+            *(cell(i, j) for j in columns[:MOST_COLUMNS]),
+            Cell(number(float(why.sample_marginals[i]))),
+            Cell(number(float(why.sample_values[i]))),
+        ]
+        for i in rows[:MOST_ROWS]
+    ]
+    names = [why.problem.feature_name(why.features[j]) for j in columns[:MOST_COLUMNS]]
+    head: list[str | Cell] = [
+        phrase("notebook.sample"),
+        *map(Cell, (*names, phrase("notebook.alone"), phrase("notebook.adds"))),
+    ]
+    return table(head, lines) + left_out(len(rows), len(columns))
+
+
+def _swaps_html(side: str, swaps: Sequence[Swap], name: Callable[[int], str]) -> str:
+    if not swaps:
+        return ""
+    lines: list[list[str | Cell]] = [
+        [name(swap.enters), name(swap.leaves), Cell(number(swap.cost))] for swap in swaps[:5]
+    ]
+    head: list[str | Cell] = [phrase("notebook.enters"), phrase("notebook.leaves"), Cell(phrase("notebook.cost"))]
+    return paragraph(phrase(f"notebook.swaps_{side}"), "quiet") + table(head, lines)
+
+
+def review_html(view: Mapping[str, Any], standing: str, reasons: Sequence[str]) -> str:
+    """A review's finding, its proof, and its rows with their values and reasons.
+
+    Args:
+        view: what the review shows, as plain data.
+        standing: how good the choice is.
+        reasons: the strongest one of each row.
+    """
+    rows = view["rows"]
+    score = number(view["selection"]["score"])
+    columns = [column["name"] for column in view["columns"]]
     strongest = max(abs(cell["adds"]) for row in rows for cell in row["cells"]) or 1.0
     labelled = rows[0]["label"] is not None
     lines = [
         [
             row["name"],
             *(row["shown"].values()),
-            *([Cell("yes" if row["label"] else "no")] if labelled else []),
-            *_cells(row, names, strongest),
+            *([Cell(phrase("notebook.yes" if row["label"] else "notebook.no"))] if labelled else []),
+            *_cells(row, columns[:MOST_COLUMNS], strongest),
             Cell(number(row["value"])),
             reason,
         ]
         for row, reason in list(zip(rows, reasons, strict=True))[:MOST_ROWS]
     ]
     head = [
-        "row",
+        phrase("notebook.row"),
         *rows[0]["shown"],
-        *([Cell("label")] if labelled else []),
-        *map(Cell, names),
-        Cell("adds"),
-        "strongest reason",
+        *([Cell(phrase("notebook.label"))] if labelled else []),
+        *map(Cell, columns[:MOST_COLUMNS]),
+        Cell(phrase("notebook.adds")),
+        phrase("notebook.reason"),
     ]
-    warnings = [paragraph(f"⚠ {warning['text']}") for warning in summary["warnings"]]
-    return shown(
-        paragraph(finding or summary["title"], "lead"),
-        paragraph(sizes),
-        *warnings,
+    return output(
+        paragraph((view.get("finding") or {}).get("words") or view["title"], "lead"),
+        paragraph(phrase("notebook.review", **view["budgets"], score=score, standing=standing)),
+        *(paragraph(f"⚠ {warning['text']}") for warning in view["warnings"]),
         table(head, lines),
-        left_out(len(rows), len(columns), "to_frame() has all of them"),
-        paragraph("▼ lower, ▲ higher than usual; stronger tints add more. show() opens the page.", "quiet"),
+        left_out(len(rows), len(columns)),
+        paragraph(phrase("notebook.legend"), "quiet"),
     )
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[str], strongest: float) -> list[Cell]:
     """The values of a row, tinted by what they add."""
-    found = {cell["feature"]: cell for cell in row["cells"]}
+    by_name = {cell["feature"]: cell for cell in row["cells"]}
     cells = []
-    for name in columns:
-        cell = found[name]
+    for cell in map(by_name.__getitem__, columns):
         value = cell.get("value", cell["adds"])
         text = "–" if value is None or cell.get("filled") else value if isinstance(value, str) else f"{value:,.6g}"
         side = cell.get("direction", "adds" if cell["adds"] > 0 else "takes")

@@ -1,28 +1,28 @@
 """What the page says: all its words come from one file a language, and the finding is put into a sentence here."""
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from string import Formatter
-from typing import Any
+from math import floor
+from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from biselect.weights.evidence import Evidence
 
 MOST_REASONS = 4  # columns named in a sentence
 MOST_GROUPS = 3  # groups of rows named in a sentence
 
 
-class _Filling(Formatter):
-    """Fills values into a sentence: integers with their thousands apart unless the sentence says otherwise."""
+class _Thousands(int):
+    """An integer that stands in a sentence with its thousands apart unless the sentence says otherwise."""
 
-    def __init__(self, *, escaping: bool = False):
-        self.escaping = escaping
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        """One value."""
-        text = f"{value:,}" if type(value) is int and not format_spec else format(value, format_spec)
-        return str(escape(value if isinstance(value, Markup) else text)) if self.escaping else text
+    def __format__(self, format_spec: str) -> str:
+        return format(int(self), format_spec or ",")
 
 
 class Words:
@@ -38,7 +38,7 @@ class Words:
         >>> Words().say("rows.more", n=1), Words().say("rows.more", n=1200)
         (Markup('1 more row'), Markup('1,200 more rows'))
         """
-        return Markup(_Filling(escaping=True).vformat(self._template(key, values), (), values))
+        return Markup(self._template(key, values)).format(**_with_thousands(values))
 
     def phrase(self, key: str, **values: Any) -> str:
         """The same as plain text, for a terminal, a file or a notebook.
@@ -46,7 +46,7 @@ class Words:
         >>> Words().phrase("rows.adds", adds="<2>")
         'adds <2>'
         """
-        return _Filling().vformat(self._template(key, values), (), values)
+        return self._template(key, values).format(**_with_thousands(values))
 
     def _template(self, key: str, values: Mapping[str, Any]) -> str:
         template: Any = self.tree
@@ -55,6 +55,55 @@ class Words:
         if isinstance(template, dict):
             template = template["one" if values["n"] == 1 else "other"]
         return str(template)
+
+    def cell(self, cell: Evidence, style: str = "cell") -> str:
+        """How a cell lies to the reference.
+
+        Args:
+            cell: the value's place among the reference rows.
+            style: `cell` for a sentence, `cell.brief` for a few words.
+        """
+        rows, every, beyond = cell.rows, cell.rows + cell.gaps, max(cell.below, cell.above)
+        side, share, which = cell.direction, (beyond, rows), ""
+        if cell.filled:
+            side = "filled"
+        elif cell.absent:
+            side, share = "missing" if cell.gaps else "never_missing", (cell.gaps, every)
+        elif cell.seen is not None:
+            side = "seen" if cell.seen else "never_seen"
+        else:
+            side += "_all" * (side != "middle" and beyond == rows)
+            which = self._which_rows(cell)
+        facts = {"share": _percent(*share), "rows": rows, "every": every, "seen": cell.seen, "which": which}
+        return self.phrase(f"{style}.{side}", **facts)
+
+    def _which_rows(self, cell: Evidence) -> str:
+        """Which reference rows a number is compared with, where these are not all of them, and how many equal it."""
+        equal = cell.rows - cell.below - cell.above
+        which = self.phrase("cell.with_value") if cell.gaps else ""
+        which += self.phrase("cell.equal", share=_percent(equal, cell.rows)) if equal > 1 else ""
+        few = cell.gaps > cell.rows
+        return which + (self.phrase("cell.few", rows=cell.rows, every=cell.rows + cell.gaps) if few else "")
+
+    def reading(self, files: Sequence[str]) -> str:
+        """Name the step that reads these files.
+
+        >>> Words().reading(["a.csv", "b.csv"])
+        'Reading a.csv and b.csv'
+        """
+        return self.phrase("steps.reading", name=self.tree["and"].join(files) or self.phrase("steps.tables_given"))
+
+    def kind(self, columns: Sequence[str], sides: Sequence[str]) -> str:
+        """Name a kind of unusual by its columns and their sides.
+
+        >>> Words().kind(["V14", "V4", "V12"], ["low", "high", "low"])
+        'low V14, V12 and high V4 together'
+        """
+        by_side: dict[str, list[str]] = {}
+        for name, side in zip(columns, sides, strict=True):
+            by_side.setdefault(side, []).append(name)
+        names = [f"{side} {', '.join(of_side)}".strip() for side, of_side in by_side.items()]
+        return self.tree["and"].join(names) + self.tree["finding"]["together"] * (len(columns) > 1)
 
     def listed(self, items: Sequence[str]) -> str:
         """Items as in a sentence.
@@ -174,6 +223,15 @@ class Words:
         ]
 
 
+def _with_thousands(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _Thousands(value) if type(value) is int else value for name, value in values.items()}
+
+
+def _percent(part: int, whole: int) -> float:
+    """Two digits, never rounded up to 100."""
+    return floor(10_000 * part / max(1, whole)) / 100
+
+
 def _plain(text: Markup) -> str:
     """The text before it was escaped, to be filled in elsewhere."""
     return text.unescape()
@@ -188,3 +246,12 @@ def words_of(language: str = "en") -> Words:
 def phrase(key: str, **values: Any) -> str:
     """A sentence as plain text, its values filled in; see `Words.phrase`."""
     return words_of().phrase(key, **values)
+
+
+def strongest_reason(row: Mapping[str, Any]) -> str:
+    """The cell that adds most to a row of a review, in words."""
+    cell = row["cells"][0]
+    value, name = cell.get("value"), cell["feature"]
+    if cell.get("direction") == "rare":
+        name += f" = {value if isinstance(value, str) else format(value, '.6g')}"
+    return f"{name}: {cell.get('words', format(cell['adds'], '.4g'))}"

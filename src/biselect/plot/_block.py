@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from biselect.core import Selection
 from biselect.core.selection import Explanation
 from biselect.errors import InputError
-from biselect.pages._notebook import number, strongest_first
+from biselect.pages._notebook import number
+from biselect.pages.words import strongest_reason
 from biselect.plot.style import ADDS, AS_IT_IS, HIGHER, LOWER, NEITHER, TAKES, axes_for, fitted, name_rows, room
 from biselect.reviews import Review
-from biselect.reviews.result import strongest_reason
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def content_of(found: Review | Selection | Explanation) -> Content:
     if not isinstance(found, Review | Selection | Explanation):
         raise InputError(f"a picture needs a Review, a Selection or an Explanation, got {type(found).__name__}")
     why = found if isinstance(found, Explanation) else found.explain(nearest=0)
-    rows, columns = strongest_first(why.sample_values), strongest_first(why.feature_values)
+    rows, columns = why.strongest_samples, why.strongest_features
     names = [why.problem.feature_name(why.features[j]) for j in columns]
     cells = why.cells[np.ix_(rows, columns)]
     told = {row["index"]: row for row in found.summary["rows"]} if isinstance(found, Review) else {}

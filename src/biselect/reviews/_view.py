@@ -16,11 +16,11 @@ from biselect.core.selection import Explanation, Swap
 from biselect.pages.html import FORMAT
 from biselect.pages.words import words_of
 from biselect.reviews._column_pictures import column_pictures
-from biselect.reviews.false_share import FalseShare
-from biselect.reviews.headline import Chance, carries, find, row_weights
-from biselect.reviews.how_many import coverage, row_shares
+from biselect.reviews._false_share import FalseShare
+from biselect.reviews._headline import Chance, carries, find, row_weights
+from biselect.reviews._how_many import coverage, row_shares
+from biselect.reviews.caveats import Caveats, filled_caveats
 from biselect.reviews.kinds import SIDES, Kind, KindList, sides_of
-from biselect.reviews.warnings import Findings, filled_findings
 from biselect.solvers.representatives import of_kept_rows
 from biselect.tables import rows_of
 from biselect.tables.row_rules import rules_in_words
@@ -36,7 +36,7 @@ def summarise(
     *,
     title: str,
     reproduce: Mapping[str, Any],
-    findings: Findings | None = None,
+    caveats: Caveats | None = None,
     view: Mapping[str, Any] | None = None,
     table: WeighedPool | None = None,
     kinds: KindList | None = None,
@@ -51,7 +51,7 @@ def summarise(
         selection: the answer.
         title: what the reader sees first.
         reproduce: command, seed and inputs that give this answer again.
-        findings: what the reader must know beside the answer; what fails here is added to them.
+        caveats: what the reader must know beside the answer; what fails here is added to them.
         view: the interactive part, from `explore`.
         table: what stands behind the problem; None for a problem of weights.
         kinds: blocks beside the answer; None where they were not looked for.
@@ -66,19 +66,19 @@ def summarise(
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
     rows = problem.n_samples if whole is None else whole.rows
-    findings = Findings() if findings is None else findings
-    attempt, chosen = findings.attempt, (selection.samples, selection.features)
-    evidence = None if table is None else attempt("how the chosen cells lie to the reference", table.evidence, *chosen)
+    caveats = Caveats() if caveats is None else caveats
+    attempt, chosen = caveats.attempt, (selection.samples, selection.features)
+    evidence = None if table is None else attempt("evidence", table.evidence, *chosen)
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
-    described = None if kinds is None else attempt("the rows of each kind", describe_kinds, kinds, selection, table)
-    finding = attempt("how many of the rows stand out", find, selection, chance, sides, described)
+    described = None if kinds is None else attempt("kind_rows", describe_kinds, kinds, selection, table)
+    finding = attempt("finding", find, selection, chance, sides, described)
     finding = finding and {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
     standing = [] if finding is None else finding["rows"]
-    findings.collect("how many chosen cells are missing", filled_findings, evidence or ())
+    caveats.collect("filled", filled_caveats, evidence or ())
     pictures = None
     if table is not None and evidence is not None:
         carrying = carries(why.cells)
-        pictures = attempt("pictures of the columns", column_pictures, selection, table, evidence, carrying, standing)
+        pictures = attempt("pictures", column_pictures, selection, table, evidence, carrying, standing)
     return {
         "format": FORMAT,
         "title": title,
@@ -98,20 +98,20 @@ def summarise(
             }
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
-        "coverage": attempt("the share that the columns show", coverage, selection),
+        "coverage": attempt("coverage", coverage, selection),
         "how_many": how_many,
         "kinds": described,
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
-        "heatmap": attempt("the picture of the block in its surroundings", _heatmap, selection, why, table),
-        "calibration": attempt("facts about the calibration", _calibration, table, selection, whole),
-        "labels": attempt("known positives", _label_facts, selection, table, rows, whole),
+        "heatmap": attempt("heatmap", _heatmap, selection, why, table),
+        "calibration": attempt("calibration", _calibration, table, selection, whole),
+        "labels": attempt("labels", _label_facts, selection, table, rows, whole),
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(selection),
         "view": view,
         "reproduce": {**reproduce, "problem_hash": asked.digest},
-        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in findings],  # when all is done
+        "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
 
 

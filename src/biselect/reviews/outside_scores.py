@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect.reviews.row_lists import log_ranks
 
 
 def outside_scores(source: Any, pool: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -56,3 +55,10 @@ def row_scores(scores: NDArray[np.float64], m: int) -> NDArray[np.float64]:
     Ranks, since a detector's units mean nothing beside weights.
     """
     return m * log_ranks(scores)
+
+
+def log_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log(rank / (rows + 1)), highest for the highest score: lists of any unit can be added up."""
+    ranks = np.empty(scores.size)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
+    return np.asarray(-np.log(ranks / (scores.size + 1)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.options import Split, Weighing
-from biselect.tables import NamedMatrix, Pool, Roles, Table, entry_as_text, form_of, open_pool, rows_of, varying
+from biselect.tables import NamedMatrix, Pool, Table, entry_as_text, open_pool, rows_of, varying
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, move_back
 from biselect.weights.evidence import gather_evidence
@@ -45,8 +45,7 @@ class ReviewTables:
     @classmethod
     def read(cls, pool: Table, reference: Any, *, split: Split, weighing: Weighing, seed: int) -> Self:
         """Read both tables and calibrate; map and drift of `weighing` are known."""
-        roles = Roles.of(pool.columns, pool.csv)
-        rows = open_pool(pool.source, reference, roles, split=split, form=form_of(pool.csv))
+        rows = open_pool(pool, reference, split=split)
         rows.refuse_unusable(weighing.missing)
         before, now, _ = varying(*rows.matrices)
         aligned, moved = move_back(before, now, str(weighing.drift))

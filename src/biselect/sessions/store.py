@@ -23,7 +23,7 @@ from biselect._version import __version__
 from biselect.core.files import check_folder
 from biselect.core.untrusted import json_of, refused_as
 from biselect.errors import BiselectError, InputError
-from biselect.reviews.row_lists import RowList
+from biselect.sessions.queue import RowList
 
 FILE = "review.sqlite"
 FORMAT = "biselect review session 4"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import subsets
-from biselect.solvers._branch_and_bound import Rest, line_prices
+from biselect.solvers._branch_and_bound import RemainingProblem, line_prices
 from biselect.solvers._incumbent import Grid
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, best_response
@@ -44,7 +44,7 @@ Passed = Iterator[tuple[NDArray[np.int64], int]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Visit:
+class SubsetScan:
     """What enumeration saw.
 
     Attributes:
@@ -52,17 +52,17 @@ class Visit:
         highest: no visited subset scores more than this many units.
         visited: how many subsets were seen.
         complete: whether those are all.
-        settled: whether all that can be the best one are among the candidates.
+        certain: whether every subset that can be the best one is among the candidates.
     """
 
     candidates: list[NDArray[np.int64]]
     highest: float
     visited: int
     complete: bool
-    settled: bool
+    certain: bool
 
 
-def unpriced(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> Rest:
+def unpriced(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> RemainingProblem:
     """All lines, and the rows that can rise above τ, the smallest value in the best response to these lines.
 
     Args:
@@ -78,7 +78,7 @@ def unpriced(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact:
     highest = base + np.partition(lines, n - task.choose, axis=0)[n - task.choose :].sum(axis=0)
     rows = np.flatnonzero(highest > tau)
     columns = np.argsort(-lines[:, rows].sum(axis=1), kind="stable")  # a proof in this order is checked in fewer steps
-    return Rest(
+    return RemainingProblem(
         grid=grid,
         beta=np.zeros(n),
         tau=tau,
@@ -95,7 +95,7 @@ def is_quick(task: SideProblem, lines: int, rows: int, most: int) -> bool:
     return parents + comb(lines, task.choose) * rows <= most
 
 
-def uses_loop(task: SideProblem, rest: Rest) -> bool:
+def uses_loop(task: SideProblem, rest: RemainingProblem) -> bool:
     """Whether to screen by the compiled loop: it lies ready, or there is enough work to wait for it.
 
     Either way gives the same answer, so this may depend on what the process and the machine have done before.
@@ -109,7 +109,9 @@ def uses_loop(task: SideProblem, rest: Rest) -> bool:
     return cells > most or _screened_by_numpy[0] > NUMPY_CELLS
 
 
-def visit(task: SideProblem, run: Run, rest: Rest, *, floor: float, exact: bool = True) -> Visit:
+def scan_subsets(
+    task: SideProblem, run: Run, rest: RemainingProblem, *, floor: float, exact: bool = True
+) -> SubsetScan:
     """Visit every subset of the lines that are left, or as many as the deadline and MOST_CELLS allow.
 
     Args:
@@ -125,11 +127,11 @@ def visit(task: SideProblem, run: Run, rest: Rest, *, floor: float, exact: bool 
     level = np.array([floor])  # a score that is reached; the screens read it as it rises
     highest, evaluated, visited = floor, 0, 0  # a score that is not exceeded
     candidates: list[tuple[float, NDArray[np.int64]]] = []
-    settled = True
+    certain = True
 
-    def seen(complete: bool) -> Visit:
+    def result(complete: bool) -> SubsetScan:
         best = sorted((subset for score, subset in candidates if score >= level[0]), key=tuple)
-        return Visit(candidates=best, highest=highest, visited=visited, complete=complete, settled=settled)
+        return SubsetScan(candidates=best, highest=highest, visited=visited, complete=complete, certain=certain)
 
     screen = _screen_in_loop if uses_loop(task, rest) else _screen_in_blocks
     for positions, count in screen(task, rest, level):
@@ -138,7 +140,7 @@ def visit(task: SideProblem, run: Run, rest: Rest, *, floor: float, exact: bool 
             passed = passed[[task.line_limits.allow(subset) for subset in passed]]
         for begin in range(0, len(passed), at_once):
             if evaluated > MOST_CELLS or (begin and run.expired()):
-                return seen(False)
+                return result(False)
             part = passed[begin : begin + at_once]
             evaluated += part.shape[0] * task.base.size
             scores = _largest(_values(base, lines, part), task).sum(axis=1) + line_scores[part].sum(axis=1)
@@ -153,16 +155,16 @@ def visit(task: SideProblem, run: Run, rest: Rest, *, floor: float, exact: bool 
                 candidates = [min(candidates, key=lambda one: (-one[0], tuple(one[1])))]
             if len(candidates) > MOST_CANDIDATES:
                 candidates = [candidate for candidate in candidates if candidate[0] >= level[0]]
-                settled = settled and len(candidates) <= MOST_CANDIDATES
+                certain = certain and len(candidates) <= MOST_CANDIDATES
                 del candidates[MOST_CANDIDATES:]
         visited += count
         run.report(visited / max(number, 1), -float(np.ldexp(level[0], grid.exponent)))
         if visited < number and run.expired():
-            return seen(False)
-    return seen(True)
+            return result(False)
+    return result(True)
 
 
-def _screen_in_blocks(task: SideProblem, rest: Rest, level: NDArray[np.float64]) -> Passed:
+def _screen_in_blocks(task: SideProblem, rest: RemainingProblem, level: NDArray[np.float64]) -> Passed:
     """Screen by NumPy: the values of both halves of a subset are added up once for each half, not for each subset."""
     d, width = rest.columns.size, rest.rows.size
     begun = task.choose // 2
@@ -192,7 +194,7 @@ def _screen_in_blocks(task: SideProblem, rest: Rest, level: NDArray[np.float64])
                 yield np.concatenate([first[part[here]], last[begin + there]], axis=1), part.size * count
 
 
-def _screen_in_loop(task: SideProblem, rest: Rest, level: NDArray[np.float64]) -> Passed:
+def _screen_in_loop(task: SideProblem, rest: RemainingProblem, level: NDArray[np.float64]) -> Passed:
     """Screen by the compiled loop in single precision, then what it lets through as NumPy does."""
     from biselect.solvers._subset_loop import screen_subsets  # loads numba, and compiles on first use
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
-from biselect.solvers._branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
-from biselect.solvers._enumeration import MOST_CELLS, Visit, is_quick, unpriced, visit
+from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
+from biselect.solvers._enumeration import MOST_CELLS, SubsetScan, is_quick, scan_subsets, unpriced
 from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
 from biselect.solvers._lagrangian import Root, root_bound
-from biselect.solvers._reduction import Reduced, reduce_problem
+from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
@@ -69,37 +69,44 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
 
 
 def _incumbent(
-    task: SideProblem, reduced: Reduced, samples: NDArray[np.int64], features: NDArray[np.int64]
+    task: SideProblem, reduced: ReducedProblem, samples: NDArray[np.int64], features: NDArray[np.int64]
 ) -> Incumbent:
     """A choice as seen from the side of a task."""
     return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
 
 
-def _enumerate(best: Incumbent, rest: Rest, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
-    """The answer of enumeration over the lines that are left; None where ties let too many subsets through."""
+def _enumerate(
+    best: Incumbent, rest: RemainingProblem, run: Run, info: dict[str, Any], workers: int | None, bound: float = np.inf
+) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None if ties let too many subsets through.
+
+    `bound` is known already and says what is open where time is up.
+    """
     task = best.task
-    seen = visit(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
-    if not seen.complete and not run.expired():
+    scan = scan_subsets(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
+    if not scan.complete and not run.expired():
         return None
     info["steps"].append("enumeration")
-    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), seen.visited
-    if _settled(best, seen, run):
+    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), scan.visited
+    if _settled(best, scan, run):
         return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
-    if seen.complete:
-        return _answer(best, bound=-max(at_least(rest.grid.score(seen.highest)), best.floor), info=info)
-    info["steps"].append("Lagrangian bound")
-    return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
+    if scan.complete:
+        return _answer(best, bound=-max(at_least(rest.grid.score(scan.highest)), best.floor), info=info)
+    if not np.isfinite(bound):
+        info["steps"].append("Lagrangian bound")
+        bound = root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score
+    return _unproven(best, bound, run, info, workers)
 
 
-def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
+def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
     """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
     first = True
-    for subset in seen.candidates:
+    for subset in scan.candidates:
         if not first and run.expired():
             return False
         if best.offer(subset, or_equal=first):
             first = False
-    return seen.complete and seen.settled
+    return scan.complete and scan.certain
 
 
 def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
@@ -110,7 +117,7 @@ def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str
     run.report(0.1, -best.floor)
     run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
     if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
-        answer = _enumerate(best, rest, run, info, workers)
+        answer = _enumerate(best, rest, run, info, workers, bound)
         if answer is not None:
             return answer
     spectral = spectral_bound(task, replace(run, deadline=run.after(SPECTRAL_SHARE)))  # before what takes all time
@@ -123,29 +130,29 @@ def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str
         run.report(0.2, -best.floor)
     if run.expired():
         return _unproven(best, bound, run, info, workers, spectral)
-    found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
+    searched = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
-    answer = _searched(best, found, bound, info)
+    answer = _searched(best, searched, bound, info)
     if not answer.proven:
         answer = _unproven(best, -answer.bound, run, info, workers, spectral)
-        if found.rest is not None and found.batch:
+        if searched.rest is not None and searched.batch:
             run.hold(answer)
-            search_on(found, found.rest, best, run, workers)
-            answer = _searched(best, found, -answer.bound, info)
+            search_on(searched, searched.rest, best, run, workers)
+            answer = _searched(best, searched, -answer.bound, info)
     return answer
 
 
 def _bounded(
     problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
-) -> tuple[Incumbent, Root, Rest | None, float]:
+) -> tuple[Incumbent, Root, RemainingProblem | None, float]:
     """The side that leaves less to search: the incumbent, its root bound, what that leaves; and the lesser bound.
 
     A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
     """
-    samples, features = best.task.order(best.subset, best.chosen)
+    samples, features = best.task.order(best.subset, best.items)
     other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
     sides = [best, _incumbent(other, best.reduced, samples, features)]
-    seen: list[tuple[Incumbent, Root, Rest | None]] = []
+    seen: list[tuple[Incumbent, Root, RemainingProblem | None]] = []
     for one in sides:
         root = root_bound(one.task, run, floor=one.floor, workers=workers)
         root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
@@ -155,22 +162,22 @@ def _bounded(
     return *min(seen, key=_cells_left), min(root.score for _, root, _ in seen)
 
 
-def _cells_left(seen: tuple[Incumbent, Root, Rest | None]) -> int:
+def _cells_left(seen: tuple[Incumbent, Root, RemainingProblem | None]) -> int:
     """Subsets that the root bound leaves times the rows that matter to them."""
     one, _, rest = seen
     task = one.task
     return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
 
 
-def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]) -> Answer:
+def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, Any]) -> Answer:
     """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
-    info["nodes"] = found.nodes
-    if found.rest is not None:
-        info["rows"], info["lines"] = int(found.rest.rows.size), int(found.rest.columns.size)
-        if found.bound is None:
-            return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
-        if np.isfinite(found.bound):
-            bound = min(bound, at_least(found.rest.grid.score(found.bound)))
+    info["nodes"] = searched.nodes
+    if searched.rest is not None:
+        info["rows"], info["lines"] = int(searched.rest.rows.size), int(searched.rest.columns.size)
+        if searched.bound is None:
+            return _answer(best, proven=True, info=info, proof=_proof(best, searched.rest, searched))
+        if np.isfinite(searched.bound):
+            bound = min(bound, at_least(searched.rest.grid.score(searched.bound)))
     return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
@@ -215,8 +222,8 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
         line_scores=task.line_scores[lines],
         line_limits=task.line_limits.keep(lines),
     )
-    found, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
-    return lines[found]
+    subset, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
+    return lines[subset]
 
 
 def _most_lines(task: SideProblem, lines: NDArray[np.int64]) -> int:
@@ -230,11 +237,11 @@ def _quiet(run: Run) -> Run:
 
 
 def _answer(best: Incumbent, **rest: Any) -> Answer:
-    samples, features = best.task.order(best.subset, best.chosen)
+    samples, features = best.task.order(best.subset, best.items)
     return Answer(samples=samples, features=features, **rest)
 
 
-def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
+def _proof(best: Incumbent, rest: RemainingProblem, searched: Search | None) -> Proof:
     """What was searched, in positions of the problem as asked."""
     return Proof(
         lines=best.task.lines_are,
@@ -243,7 +250,7 @@ def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
         tau=int(rest.tau),
         order=best.reduced.places(best.task.lines_are, rest.columns).tolist(),
         closed=rest.grid.floor(best.units),
-        dives=None if found is None else found.listed,
+        dives=None if searched is None else searched.listed,
     )
 
 

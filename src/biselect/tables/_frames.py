@@ -10,10 +10,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import FLAG
-from biselect.columns.date import date_part, parts_of_dates
+from biselect.columns import type_of
+from biselect.columns.category import labelled
+from biselect.columns.column_type import Cells
+from biselect.columns.date import DATE, parts_of_dates
 from biselect.errors import InputError
-from biselect.options import Columns, Stated, Weighing, spell
+from biselect.options import Stated, Weighing, spell
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,20 +41,16 @@ class NamedMatrix:
 
     def coded(self, column: int) -> tuple[NDArray[np.float64], Sequence[str]]:
         """A column as positions among its labels, NaN for a missing cell; numbers are labelled as they are written."""
-        if column in self.labels:
-            return self.values[:, column], self.labels[column]
-        known, places = np.unique(self.values[:, column], return_inverse=True)
-        known = known[~np.isnan(known)]
-        return np.where(places < known.size, places, np.nan), [f"{value:.15g}" for value in known]
+        return labelled(Cells(self.values[:, column], self.labels.get(column)))
 
     def holds(self, column: int) -> set[str | None]:
         """What a column holds, two or three entries of it where that is more; None for a missing cell."""
         values = self.values[:, column]
-        known = values[~np.isnan(values)]
-        ends = {float(known.min()), float(known.max())} if known.size else set()
+        values_known = values[~np.isnan(values)]
+        ends = {float(values_known.min()), float(values_known.max())} if values_known.size else set()
         labels = self.labels.get(column)
         written = {f"{end:.15g}" if labels is None else labels[int(end)] for end in ends}
-        return written | ({None} if known.size < values.size else set())
+        return written | ({None} if values_known.size < values.size else set())
 
     def columns(self, positions: Sequence[int]) -> NamedMatrix:
         """Some columns, in this order."""
@@ -105,22 +103,23 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         raise InputError(f"the table has no column {', '.join(map(repr, absent))}")
     for series in frame.iter_columns():
         name, kind = str(series.name), series.dtype
-        made = {}
+        column_type = type_of(kind)
+        cells: Mapping[str, Cells]
         if name in dates:
-            made = {f"{name} {part}": date_part(series, name, part) for part in dates[name]}
-        elif is_quantity(kind):
-            made[name] = float_values(series), None
-        elif kind == nw.Boolean:
-            made[name] = series.cast(nw.Float64).to_numpy(), FLAG
-        elif series.null_count() == len(series):  # of no type at all
-            made[name] = np.full(len(series), np.nan), None
+            cells = DATE.derive(series, name, dates[name])
+        elif not is_quantity(kind) and kind != nw.Boolean and series.null_count() == len(series):  # of no type at all
+            cells = {name: Cells(np.full(len(series), np.nan))}
+        elif column_type is None:
+            raise InputError(
+                f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it"
+            )
         else:
-            made[name] = _coded(series, name)
+            cells = {name: column_type.cells(series, name)}
             if kind == nw.String and name not in categories:
                 text.add(len(columns))
-        for column, (values, known) in made.items():
-            if known is not None:
-                labels[len(columns)] = known
+        for column, (values, column_labels) in cells.items():
+            if column_labels is not None:
+                labels[len(columns)] = column_labels
             columns.append(values.astype(np.float64, copy=False))
             names.append(column)
     values = np.column_stack(columns) if columns else np.empty((len(frame), 0))
@@ -138,34 +137,6 @@ def _declared(matrix: NamedMatrix, categories: Sequence[str]) -> NamedMatrix:
     return replace(matrix, values=values, labels=labels)
 
 
-def _coded(series: nw.Series[Any], name: str) -> tuple[NDArray[np.float64], Sequence[str]]:
-    """Text, categoricals and mixed Python objects as positions among their labels."""
-    import pyarrow as pa
-
-    kind = series.dtype
-    if kind.is_temporal():
-        parts = spell(Columns(types={name: "date:hour,weekday,gap"}))
-        raise InputError(f"column {name!r} holds {kind}; leave it out, or use parts of it: {parts}")
-    if kind not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        raise InputError(f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it")
-    try:
-        array = pa.array(series.to_list(), from_pandas=True) if kind == nw.Object else series.to_arrow()
-    except pa.ArrowException as error:
-        raise InputError(f"column {name!r} holds values of several types; convert it to one ({error})") from error
-    if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
-    if pa.types.is_boolean(array.type):
-        return array.cast(pa.float64()).to_numpy(zero_copy_only=False), FLAG
-    if not pa.types.is_dictionary(array.type):
-        if not any(
-            test(array.type) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-        ):
-            raise InputError(f"column {name!r} holds {array.type}, neither numbers nor text; convert it")
-        array = array.cast(pa.large_string()).dictionary_encode()
-    codes = array.indices.to_numpy(zero_copy_only=False)
-    return codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()]
-
-
 def row_labels(table: Any) -> list[str] | None:
     """The row labels of a pandas frame that names its rows, as text."""
     if not nw.dependencies.is_pandas_dataframe(table):
@@ -173,6 +144,21 @@ def row_labels(table: Any) -> list[str] | None:
     labels = table.index
     plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
     return None if plain else [str(label) for label in labels]
+
+
+def with_index(table: Any, frame: Any) -> tuple[Any, str]:
+    """The table of a pandas frame whose index names the rows, with that index as a column, and the column's name."""
+    import pyarrow as pa
+
+    name = unused_name(str(getattr(frame.index, "name", None) or "index"), table)
+    return table.append_column(name, pa.array(row_labels(frame))), name
+
+
+def unused_name(name: str, table: Any) -> str:
+    """A name like this one that no column of the table has."""
+    while name in table.column_names:
+        name += "_"
+    return name
 
 
 def library_of(table: Any) -> str | None:
@@ -232,28 +218,9 @@ def align(matrix: NamedMatrix, columns: tuple[str, ...], *, named: bool, where: 
     return matrix
 
 
-def float_values(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Numbers as float64, durations in seconds; Arrow would refuse whole numbers that float64 has to round."""
-    native = series.to_arrow() if series.dtype == nw.Duration else series.to_native()
-    if type(native).__module__.startswith("pyarrow"):
-        return np.asarray(arrow_floats(native).to_numpy(zero_copy_only=False))
-    return series.cast(nw.Float64).to_numpy()
-
-
 def is_quantity(kind: Any) -> bool:
     """Whether a column of this narwhals type holds numbers, or durations, which are numbers of seconds."""
     return bool(kind.is_numeric() or kind == nw.Duration)
-
-
-def arrow_floats(column: Any) -> Any:
-    """An Arrow column of numbers as float64, durations in seconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_duration(column.type):
-        return column.cast("float64", safe=False)
-    counts = column.cast("int64").cast("float64", safe=False)
-    return pc.divide(counts, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
 
 
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:
@@ -264,5 +231,5 @@ def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, Nam
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
     if not same:
         return reference, pool, ()
-    kept = [j for j in range(len(reference.names)) if j not in same]
-    return reference.columns(kept), pool.columns(kept), tuple(reference.names[j] for j in same)
+    moving = [j for j in range(len(reference.names)) if j not in same]
+    return reference.columns(moving), pool.columns(moving), tuple(reference.names[j] for j in same)

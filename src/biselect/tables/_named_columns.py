@@ -1,49 +1,35 @@
 """Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.number_text import style_of
+from biselect.columns.date import Place
+from biselect.columns.number import arrow_floats, unparsable_rows
+from biselect.columns.recognition import MOSTLY, is_date, is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables._frames import arrow_floats
-from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
+from biselect.tables.readers import line_of_row, reading_of
 
-Place = Callable[[int], str]  # where a row stands in its file
-NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
 SHOWN = 4  # offending values named in an error
-
-
-def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
-    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole.
-
-    >>> names_in(["a,b", "c,d"], known=["a", "b", "c,d"])
-    ['a', 'b', 'c,d']
-    """
-    columns = set(known)
-    entries = [given] if isinstance(given, str) else [str(entry) for entry in given or ()]
-    parts = [[entry] if entry in columns else entry.split(",") for entry in entries]
-    return [name.strip() for part in parts for name in part if name.strip()]
 
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
-    known = table.column_names
-    there = set(known)
+    names_there = table.column_names
+    there = set(names_there)
     if absent := [name for name in names if name not in there]:
-        shown = ", ".join(map(repr, known[:40])) + (" …" if table.num_columns > 40 else "")
+        listed = ", ".join(map(repr, names_there[:40])) + (" …" if table.num_columns > 40 else "")
         lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
-        near = get_close_matches(absent[0], known, n=1) if len(known) <= 1000 else []
+        near = get_close_matches(absent[0], names_there, n=1) if len(names_there) <= 1000 else []
         meant = f" (do you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"{where} has no column {lacks}{meant}; it has {shown}")
+        raise InputError(f"{where} has no column {lacks}{meant}; it has {listed}")
 
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
@@ -73,15 +59,15 @@ def usable(
     """
     place_of, typed = partial(line_of_row, table), reading_of(table) is None
     told, numbers = set(told), set(numbers)
-    found = {
+    obstacles = {
         name: reason
         for name in names
         if name not in told
         and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers, typed=typed))
     }
-    if found := found | dict(reasons or {}):
-        listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
-        out = spell(Columns(exclude=[name for name in names if name in found]))
+    if obstacles := obstacles | dict(reasons or {}):
+        listed = "; ".join(f"column {name!r} {obstacles[name]}" for name in names if name in obstacles)
+        out = spell(Columns(exclude=[name for name in names if name in obstacles]))
         raise InputError(
             f"{where}: {listed}. Leave out with {out} ({spell(Columns(show=ANY))} only shows them beside the rows), or "
             f"choose columns with {spell(Columns(features=ANY))}"
@@ -92,21 +78,6 @@ def usable(
             for name in names
         }
     )
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds numbers; a duration is a number of seconds."""
-    return any(test(kind) for test in NUMBERS)
-
-
-def is_date(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds dates, moments or times of day."""
-    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds text."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -133,47 +104,22 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     return f"is neither numeric nor a category (it holds {kind})"
 
 
-def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
-    """The different entries of a text column that are no numbers, the first one first.
-
-    None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.
-    """
-    rows, _ = _strange_rows(column, mostly, typed=True)
-    return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
-
-
-def _strange_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
-    """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
-    if not is_text(column.type) or (entries := entries_of(column, missing=("",))) is None:
-        return None, False
-    style, _ = style_of(entries.ways.values(), None)
-    fitting = {shape for shape, way in entries.ways.items() if way.fits(style)}
-    numbers, others = entries.number(fitting), entries.others(fitting)
-    if numbers < mostly * (numbers + entries.number(others)):
-        return None, False
-    if not others and (typed or all(way.whole and way.simple and not way.either for way in entries.ways.values())):
-        return None, False
-    if not others:  # all are numbers, and yet the column could not be read as such
-        return pc.is_valid(column), True
-    return entries.rows_of(others), any(shape in entries.ways for shape in others)
-
-
 def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, typed: bool = False) -> str:
     """Entries that are no numbers, the first few of them and where they stand, and what they may mean."""
-    rows, other_style = _strange_rows(column, mostly, typed)
+    rows, other_style = unparsable_rows(column, mostly, typed)
     if rows is None:
         return ""
-    found = pc.unique(column.filter(rows)).to_pylist()
-    values = [_short(value) for value in found[:SHOWN]]
-    said = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
-    if len(found) > 1:
-        more = f" and {len(found) - SHOWN:,} other values" if len(found) > SHOWN else ""
-        said += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
+    entries = pc.unique(column.filter(rows)).to_pylist()
+    values = [_short(value) for value in entries[:SHOWN]]
+    words = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
+    if len(entries) > 1:
+        more = f" and {len(entries) - SHOWN:,} other values" if len(entries) > SHOWN else ""
+        words += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
     if other_style:
-        return f"{said}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
-    if len(found) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
-        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: {spell(Csv(na_values=found))}"
-    return said
+        return f"{words}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
+    if len(entries) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
+        words += f"; if {'that means' if len(entries) == 1 else 'they mean'} missing: {spell(Csv(na_values=entries))}"
+    return words
 
 
 def _short(value: str) -> str:
@@ -183,20 +129,22 @@ def _short(value: str) -> str:
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
     """A column as text, for names; missing and repeated entries are refused."""
-    found = place_of or partial(line_of_row, table)
+    line_of = place_of or partial(line_of_row, table)
     values = table[name].to_pylist()
     if None in values:
-        raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
+        raise InputError(
+            f"{where}: column {name!r} has no value in {line_of(values.index(None))}; every row needs an id"
+        )
     names = [str(value) for value in values]
     if repeated := [value for value, count in Counter(names).items() if count > 1]:
         first = names.index(repeated[0])
         second = names.index(repeated[0], first + 1)
         many = ""
         if len(repeated) > 1:
-            shown = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
-            many = f"; so do {len(repeated) - 1:,} other ids ({shown})"
+            examples = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
+            many = f"; so do {len(repeated) - 1:,} other ids ({examples})"
         raise InputError(
-            f"{where}: id {repeated[0]!r} stands in {found(first)} and {found(second)}{many}; ids must be unique: "
+            f"{where}: id {repeated[0]!r} stands in {line_of(first)} and {line_of(second)}{many}; ids must be unique: "
             f"keep one row of each with {spell(Columns(duplicates='first'))} or "
             f"{spell(Columns(duplicates='last'))}, or name another column"
         )

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.date import parts_of_dates
+from biselect.columns.date import Place, as_times, parts_of_dates, read_times
 from biselect.columns.flag import label_flags
+from biselect.columns.recognition import is_number, is_text
 from biselect.errors import InputError
-from biselect.options import ANY, Columns, Csv, RowRules, Split, spell
-from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable
-from biselect.tables._named_columns import (
-    Place,
-    is_date,
-    is_number,
-    is_text,
-    require_columns,
-    rows_with_new_ids,
-    texts,
-    usable,
-)
-from biselect.tables._times import as_times, read_times, rows_until
+from biselect.options import ANY, Columns, Csv, Split, spell
+from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable, row_labels, with_index
+from biselect.tables._named_columns import require_columns, rows_with_new_ids, texts, usable
+from biselect.tables._table import Table, paths_of, tables_of
 from biselect.tables.readers import line_of_row, read_as, reading_of
+from biselect.tables.readers.sources import CSV
+from biselect.tables.roles import Roles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,108 +90,98 @@ class Pool:
             refuse_unusable(matrix.values, matrix.names, where=where, missing=missing, place_of=place_of)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Roles:
-    """Which columns play which part; all others are features.
+def open_pool(pool: Any, reference: Any = None, *, split: Split = Split(), per: str | None = None) -> Pool:
+    """Reference and pool from two tables, or from one that is split in time.
 
-    Attributes:
-        id_column: names the rows.
-        label_column: known positives, never shown to calibration or solver.
-        label_value: the value of it that is positive; None for what is clear by itself, such as 1 or yes.
-        time_column: orders the rows.
-        date_format: how dates are written, where they are text; None to find it out.
-        duplicates: what to do with rows of one id: keep the `first`, the `last`, or `error`.
-        features: columns to use, or None for all that are left.
-        exclude: columns to leave out.
-        show: columns of the pool to show beside the rows, never features.
+    Args:
+        pool: rows to choose from, as `biselect.table` describes them or as they are.
+        reference: normal rows, read as the pool is; None to split `pool`.
+        split: where to split `pool`.
         per: column of the pool whose values limit the choice, never a feature.
-        categories: columns of numbers that name things.
-        numbers: columns of numbers that do not, although they look like it.
-        dates: date columns to use, with the parts of them, as `biselect.columns.date.parts_of_dates` takes them.
+
+    Raises:
+        InputError: options contradict each other or the tables, or a column cannot be used.
     """
-
-    id_column: str | None = None
-    label_column: str | None = None
-    label_value: str | None = None
-    time_column: str | None = None
-    duplicates: str = "error"
-    date_format: str | None = None
-    features: Sequence[str] | None = None
-    exclude: Sequence[str] = ()
-    show: Sequence[str] = ()
-    per: str | None = None
-    categories: Sequence[str] = ()
-    numbers: Sequence[str] = ()
-    dates: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, columns: Columns, csv: Csv = Csv(), per: str | None = None) -> Self:
-        """The roles that options say; a column of scores is shown."""
-        types: dict[str, list[str]] = {"category": [], "number": [], "date": []}
-        for name, kind in columns.types.items():
-            word, colon, parts = kind.partition(":")
-            if word not in types or (colon and word != "date"):
-                said = spell(Columns(types={name: kind}))
-                raise InputError(f"{said}: a column holds number, category, date, or parts of it such as date:hour")
-            types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
-        shown = [columns.show] if isinstance(columns.show, str) else columns.show
-        return cls(
-            id_column=columns.id,
-            label_column=columns.label,
-            time_column=columns.time,
-            duplicates=columns.duplicates,
-            date_format=csv.date_format,
-            features=columns.features,
-            exclude=columns.exclude,
-            show=[*shown, *([columns.score] if columns.score else [])],
-            per=per,
-            categories=types["category"],
-            numbers=types["number"],
-            dates=types["date"],
-        )
-
-    def feature_columns(self, reference: pa.Table) -> list[str]:
-        """The feature columns, in the order of the reference (or as asked for)."""
-        dates = parts_of_dates(self.dates)
-        special = {self.id_column, self.label_column, self.time_column, self.per, *self.show} - dates.keys()
-        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], "the reference")
-        left_out = set(self.exclude)
-        if self.features is not None:
-            if leaked := [name for name in self.features if name == self.label_column]:
-                raise InputError(f"the label column {leaked[0]!r} must not be a feature")
-            if shown := [name for name in self.features if name == self.per or name in self.show]:
-                raise InputError(
-                    f"column {shown[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
-                    f"feature; take it from {spell(Columns(features=ANY))}"
-                )
-            chosen = [name for name in self.features if name not in self.exclude]
-            chosen += [name for name in dates if name not in chosen]
-        else:
-            chosen = [name for name in reference.column_names if name not in special and name not in left_out]
-        if not chosen:
-            raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
-        if len(set(chosen)) != len(chosen):
-            raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
-        return chosen
-
-    def unused_dates(self, reference: pa.Table) -> list[str]:
-        """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
-        if self.features is not None:
-            return []
-        taken = {self.id_column, self.label_column, self.time_column, self.per, *self.show, *self.exclude}
-        taken |= parts_of_dates(self.dates).keys()
-        return [
-            name
-            for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
-            if is_date(kind) and name not in taken
+    pool, normal = tables_of(pool, reference)
+    check_combination(pool, normal, split)
+    roles = Roles.of(pool.columns, pool.csv, per=per)
+    both = [read_for(pool.like(source), per) for source in (pool.source, normal) if source is not None]
+    tables = [table.read() for table in both]
+    if normal is not None and pool.csv.decimal is None:
+        tables = _in_one_style(both, tables)
+    if normal is not None and (unlike := _text_in_one(*tables)):
+        types = {**pool.columns.types, **dict.fromkeys(sorted(unlike), "category")}
+        tables = [
+            replace(table, columns=replace(table.columns, types=types)).read() if _is_csv(table.source) else rows
+            for table, rows in zip(both, tables, strict=True)
         ]
+    columns = pool.columns
+    if columns.id is None and row_labels(pool.source) is not None:
+        tables[0], name = with_index(tables[0], pool.source)
+        columns = replace(columns, id=name)
+    roles = Roles.of(columns, pool.csv, names={name for rows in tables for name in rows.column_names}, per=per)
+    zero_led = {name for rows in tables if (reading := reading_of(rows)) for name in reading.codes}
+    codes = roles.code_columns(tables[-1], zero_led) if paths_of([pool.source, normal]) else []
+    roles = replace(roles, categories=[*roles.categories, *codes])
+    if normal is not None:
+        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
+    return replace(split_in_time(tables[0], roles, split), codes=codes)
+
+
+def read_for(table: Table, per: str | None) -> Table:
+    """The table with the column that limits the choice kept as it is written, as columns to show are."""
+    show = [table.columns.show] if isinstance(table.columns.show, str) else table.columns.show
+    return table if per is None else replace(table, columns=replace(table.columns, show=[per, *show]))
+
+
+def check_combination(pool: Table, reference: Any, split: Split) -> None:
+    """Refuse options that do not go together."""
+    time, until = spell(Columns(time=ANY)), spell(Split(until=ANY))
+    if (reference is None) == (split.until is None):
+        raise InputError(f"give either {spell(reference=ANY)}, or {time} and {until} to split the pool in time")
+    if reference is not None and split.last is not None:
+        raise InputError(f"{spell(Split(last=ANY))} goes with {until}")
+    if reference is None and pool.columns.time is None:
+        raise InputError(f"{until} needs {time}")
+    if not any(_is_csv(source) for source in (pool.source, reference) if source is not None):
+        if pool.csv.date_format is not None and pool.columns.time is None:
+            raise InputError(f"{spell(Csv(date_format=ANY))} goes with {time}")
+        if written := {name: ANY for name, value in vars(pool.csv).items() if value and name != "date_format"}:
+            raise InputError(f"{spell(Csv(**written))}: such options are for CSV files; other tables say it themselves")
+
+
+def _in_one_style(both: Sequence[Table], tables: list[pa.Table]) -> list[pa.Table]:
+    """The tables, with a file that does not show how decimals are written read as the other: 1.234 may be 1234."""
+    marks = [reading.decimal if (reading := reading_of(rows)) else None for rows in tables]
+    if sorted(marks, key=str) != ["", ","]:
+        return tables
+    return [
+        replace(table, csv=replace(table.csv, decimal=",")).read() if mark == "" else rows
+        for table, rows, mark in zip(both, tables, marks, strict=True)
+    ]
+
+
+def _is_csv(source: Any) -> bool:
+    return any(one.path.name.lower().endswith(CSV) for one in paths_of([source]))
+
+
+def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
+    """Columns that are text in the reference and something else in the pool, or text beside true and false."""
+    there = set(pool.column_names)
+    shared = [name for name in reference.column_names if name in there]
+    kinds = {name: (reference[name].type, pool[name].type) for name in shared}
+    return {
+        name
+        for name, (before, now) in kinds.items()
+        if is_text(before) != is_text(now) and (is_text(before) or pa.types.is_boolean(before))
+    }
 
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
     """Reference and pool as they are."""
-    kept = _kept(pool, roles)
-    repeated = 0 if kept is None else pool.num_rows - len(kept)
-    return _build(Part(table=reference), Part(table=pool, rows=kept), roles, repeated)
+    rows = _kept(pool, roles)
+    repeated = 0 if rows is None else pool.num_rows - len(rows)
+    return _build(Part(table=reference), Part(table=pool, rows=rows), roles, repeated)
 
 
 def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
@@ -210,8 +197,8 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
     if (reading := reading_of(table)) is not None:
         written = written or reading.dates.get(roles.time_column)
     order = pc.sort_indices(times)  # stable
-    if (kept := _kept(table, roles)) is not None:
-        order = order.filter(pc.is_in(order, pa.array(kept, order.type)))
+    if (new_ids := _kept(table, roles)) is not None:
+        order = order.filter(pc.is_in(order, pa.array(new_ids, order.type)))
     rows = order.to_numpy()
     cut = rows_until(times.take(order), str(split.until), written)
     if cut == 0 or cut == len(rows):
@@ -236,8 +223,8 @@ def _kept(table: pa.Table, roles: Roles) -> NDArray[np.int64] | None:
     if roles.id_column is None:
         raise InputError(f"{spell(Columns(duplicates=ANY))} is about ids; give {spell(Columns(id=ANY))} too")
     require_columns(table, [roles.id_column], "the pool")
-    kept = rows_with_new_ids(table[roles.id_column], roles.duplicates)
-    return kept if len(kept) < table.num_rows else None
+    rows = rows_with_new_ids(table[roles.id_column], roles.duplicates)
+    return rows if len(rows) < table.num_rows else None
 
 
 class Part:
@@ -256,9 +243,9 @@ class Part:
             if is_text(table[name].type):
                 times = as_times(table[name], name, date_format=roles.date_format, place_of=partial(line_of_row, table))
                 table = table.set_column(table.column_names.index(name), name, times)
-        told = {*roles.categories, *dates}
-        found = usable(table, columns, where if self.whole else "the table", told=told, numbers=numbers)
-        return found if self.whole else found.take(self.rows)
+        typed = {*roles.categories, *dates}
+        rows = usable(table, columns, where if self.whole else "the table", told=typed, numbers=numbers)
+        return rows if self.whole else rows.take(self.rows)
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""
@@ -299,8 +286,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     if absent := [name for name in features if name not in there]:
         lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
         raise InputError(f"the pool lacks columns of the reference: {lacks}")
-    named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
-    require_columns(pool, named, "the pool")
+    roles_of_pool = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
+    require_columns(pool, roles_of_pool, "the pool")
     names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
     as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
@@ -310,14 +297,14 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     labels, positive = None, ""
     if roles.label_column is not None:
         labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
-    used = {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
-    readings = [found for part in (pool_part, reference_part) if (found := reading_of(part.file)) is not None]
+    with_role = {*reference.column_names, *features, *roles.exclude, *roles_of_pool, roles.time_column}
+    readings = [reading for part in (pool_part, reference_part) if (reading := reading_of(part.file)) is not None]
     return Pool(
         reference=before,
         candidates=pool_part.features(features, "the pool", roles, numbers),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=labels,
-        ignored=tuple(name for name in pool.column_names if name not in used),
+        ignored=tuple(name for name in pool.column_names if name not in with_role),
         excluded=tuple(roles.exclude),
         shown=as_text,
         per=None if roles.per is None else [label or None for label in as_text[roles.per]],
@@ -330,5 +317,65 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
         positive=positive,
         repeated=repeated,
         read_as=read_as([pool_part.file, reference_part.file]),
-        doubts={name: doubt for found in readings for name, doubt in found.doubts.items()},
+        doubts={name: doubt for reading in readings for name, doubt in reading.doubts.items()},
     )
+
+
+def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:
+    """Windows of one length, oldest first; the last ends with the last row.
+
+    Args:
+        rows: of the table, in the order of time.
+        window: rows of each.
+        step: rows between the ends of neighbouring windows; the window itself where None.
+    """
+    step = window if step is None else step
+    if window < 1 or step < 1:
+        raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
+    ends = range(rows, window - 1, -step)
+    if len(ends) < 2:
+        raise InputError(f"{rows} rows hold no older window of {window} rows beside the newest; use a shorter window")
+    return [slice(end - window, end) for end in reversed(ends)]
+
+
+def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | None = None) -> int:
+    """How many of the sorted rows lie at or before a time (ISO, or as the column), or make up a share such as `60%`."""
+    text = until.strip()
+    if text.endswith("%"):
+        try:
+            share = Fraction(text[:-1]) / 100
+        except ValueError:
+            share = Fraction(0)
+        if not 0 < share < 1:
+            raise InputError(f"{spell(Split(until=until))}: a share must lie between 0% and 100%")
+        return int(share * len(sorted_times))
+    kind = sorted_times.type
+    try:
+        if pa.types.is_timestamp(kind):
+            early = pc.less_equal(sorted_times, pa.scalar(_limit(text, kind.tz, date_format), kind))
+        else:
+            early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
+    except (ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"{spell(Split(until=until))}: not a value of the time column ({kind}), nor a share like 60% ({error})"
+        ) from error
+    return int(pc.sum(early).as_py())
+
+
+def _limit(text: str, zone: str | None, date_format: str | None) -> datetime:
+    """The limit in the column's own terms: without an offset it is taken in the column's zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        if date_format is None or date_format == "ISO":
+            raise
+        try:
+            moment = datetime.strptime(text, date_format)
+        except ValueError:  # a day without its time
+            moment = datetime.strptime(text, date_format.split(" ")[0])
+    if zone is None and moment.tzinfo is not None:
+        raise ValueError("the column has no time zone, so give a time without an offset")
+    if zone is not None and moment.tzinfo is None:
+        offset = datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone[0] in "+-" else ZoneInfo(zone)
+        moment = moment.replace(tzinfo=offset)
+    return moment

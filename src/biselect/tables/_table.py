@@ -1,11 +1,9 @@
-"""`table`: a source of rows, together with what its columns are and how it is written.
+"""`Table`: a source of rows, with what its columns are and how its file is written."""
 
-`as_table` makes an Arrow table of whatever a caller gives: a frame of any library, an array or a path.
-"""
-
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -13,7 +11,7 @@ import pyarrow as pa
 
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, spell
-from biselect.tables.readers import PLAIN, CsvForm, read_table
+from biselect.tables.readers import read_table
 from biselect.tables.readers.sources import Source
 
 
@@ -31,6 +29,15 @@ class Table:
     columns: Columns = Columns()
     csv: Csv = Csv()
 
+    @classmethod
+    def of(cls, table: Any) -> "Table":
+        """A table as a `Table`; a source of which nothing more is known becomes one."""
+        return table if isinstance(table, Table) else cls(table)
+
+    def like(self, source: Any) -> Self:
+        """Another source whose columns and file are as those of this table."""
+        return replace(self, source=source)
+
     @property
     def is_file(self) -> bool:
         """Whether the source is a file, a part of one, or a set of files."""
@@ -40,6 +47,29 @@ class Table:
     def name(self) -> str | None:
         """Name of the file; None for what is held in memory."""
         return Source.of(self.source).name if self.is_file else None
+
+    def read(self) -> pa.Table:
+        """Read all rows; columns of an array are named by their position.
+
+        Raises:
+            InputError: the file is broken, or the source is no table.
+        """
+        if self.is_file:
+            return read_table(self.source, self.csv, self.columns)
+        try:
+            frame = nw.from_native(self.source, pass_through=True)
+            if isinstance(frame, nw.LazyFrame):
+                if frame.implementation.is_dask():
+                    raise TypeError("it is a Dask frame; write it to Parquet first (to_parquet), and give that folder")
+                frame = frame.collect()
+            if isinstance(frame, nw.DataFrame):
+                return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
+            values = np.asarray(self.source, dtype=np.float64)
+        except (nw.exceptions.DuplicateError, pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"the table cannot be read: {error}") from error
+        if values.ndim != 2:
+            raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
+        return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
 
 
 def table(
@@ -77,26 +107,21 @@ def table(
     return Table(source, replace(columns, **short), csv)
 
 
-def as_described(source: Any) -> Table:
-    """What a caller gives as a table, as a `Table`."""
-    return source if isinstance(source, Table) else Table(source)
+def tables_of(pool: Any, reference: Any) -> tuple[Table, Any]:
+    """The pool with what its columns are, and the source of the reference, which is read in the same way.
+
+    Raises:
+        InputError: something else is said about the columns of the reference.
+    """
+    described = Table.of(pool)
+    if not isinstance(reference, Table):
+        return described, reference
+    for name in ("columns", "csv"):
+        if getattr(reference, name) not in (getattr(described, name), getattr(Table(None), name)):
+            raise InputError(f"the reference is read as the pool is; say what is in {name}= of the pool alone")
+    return described, reference.source
 
 
-def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
-    """A path, a frame or an array as an Arrow table; columns of an array are named by their position."""
-    if isinstance(source, str | Path):
-        return read_table(source, form)
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            if frame.implementation.is_dask():
-                raise TypeError("it is a Dask frame; write it to Parquet first (to_parquet), and give that folder")
-            frame = frame.collect()
-        if isinstance(frame, nw.DataFrame):
-            return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
-        values = np.asarray(source, dtype=np.float64)
-    except (nw.exceptions.DuplicateError, pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"the table cannot be read: {error}") from error
-    if values.ndim != 2:
-        raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
-    return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
+def paths_of(sources: Iterable[Any]) -> list[Source]:
+    """Those tables that are files, parts of files, or sets of them."""
+    return [Source.of(source) for source in sources if isinstance(source, str | Path)]

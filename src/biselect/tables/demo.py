@@ -5,8 +5,9 @@ from importlib.resources import as_file, files
 import pyarrow as pa
 
 from biselect.options import Columns
-from biselect.tables._split import Pool, Roles, from_two_tables
+from biselect.tables._split import Pool, from_two_tables
 from biselect.tables.readers import read_table
+from biselect.tables.roles import Roles
 
 COLUMNS = Columns(id="transaction", label="Class", time="Time")
 

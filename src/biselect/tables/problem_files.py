@@ -11,9 +11,9 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.core.untrusted import read_json, refused_as
 from biselect.errors import InputError
-from biselect.options import ANY, spell
-from biselect.tables._named_columns import names_in, numeric, require_columns, texts
-from biselect.tables.readers import CsvForm, read_table
+from biselect.options import ANY, Columns, names_in, spell
+from biselect.tables._named_columns import numeric, require_columns, texts
+from biselect.tables.readers import read_table
 from biselect.tables.readers.sources import CSV, Source
 
 
@@ -38,13 +38,13 @@ def read_problem(
     budgets: dict[str, Any] = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
     suffix = "" if source.part else source.path.suffix.lower()
     if suffix == ".npz":
-        stored = SelectionProblem.load(source.path)
-        return replace(stored, **budgets) if budgets else stored
+        problem = SelectionProblem.load(source.path)
+        return replace(problem, **budgets) if budgets else problem
     if suffix == ".json":
         content = read_json(source.path)
         with refused_as(f"{source}: holds no problem"):
             return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
-    table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
+    table = read_table(path, columns=Columns(id=id_column))
     if k is None or m is None:
         raise InputError(f"{path}: a table of weights has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
     left_out = names_in(exclude, table.column_names)

@@ -1,50 +1,162 @@
 """What the columns of a table are: ids, times, labels, codes, categories, free text, constants, quantities."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from biselect.columns import types
+from biselect.columns.category import RARE, looks_like_code
+from biselect.columns.column_type import Claim
+from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
+from biselect.columns.recognition import hints_at, is_date, is_text
 from biselect.errors import InputError
-from biselect.tables._named_columns import is_date, is_number, is_text, unparsable_entries
-from biselect.tables.readers import MOSTLY, reading_of
+from biselect.options import ANY, Columns, Csv, RowRules, names_in, spell
+from biselect.tables._named_columns import require_columns
+from biselect.tables.readers import reading_of
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
-RARE = 0.2  # share up to which a value is rare enough for a positive
-MOST_CODES = 2_000
-FEWEST_REPEATS = 5  # rows of one code, on average
 WIDEST = 200  # columns up to which equal rows are counted
 EXAMPLES = 3
 
-_ID = r"id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|numero|numéro|ref|reference|referenz|beleg|belegnr|txn|hash"
-_LABEL = r"fraud|is_fraud|isfraud|betrug|betrugsfall|fraude|frode|label|target|class|klasse|anomaly|anomalie|outlier|y"
-_LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|laundering|attack|truth|ground_truth"
-_LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
-_TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
-_TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
-_CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
-_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle"
-HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
 
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which columns play which part; all others are features.
 
-def hints_at(name: str) -> set[str]:
-    """What the words of a name say: `id`, `label`, `time`, `code`.
-
-    >>> sorted(hints_at("merchantCategoryCode")), sorted(hints_at("Buchungs-Nr.")), hints_at("amount")
-    (['code'], ['id'], set())
+    Attributes:
+        id_column: names the rows.
+        label_column: known positives, never shown to calibration or solver.
+        label_value: the value of it that is positive; None for what is clear by itself, such as 1 or yes.
+        time_column: orders the rows.
+        date_format: how dates are written, where they are text; None to find it out.
+        duplicates: what to do with rows of one id: keep the `first`, the `last`, or `error`.
+        features: columns to use, or None for all that are left.
+        exclude: columns to leave out.
+        show: columns of the pool to show beside the rows, never features.
+        per: column of the pool whose values limit the choice, never a feature.
+        categories: columns of numbers that name things.
+        numbers: columns of numbers that do not, although they look like it.
+        dates: date columns to use, with the parts of them, as `biselect.columns.date.parts_of_dates` takes them.
     """
-    apart = re.sub(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])", " ", name)
-    words = [word for word in re.split(r"[\W_]+", f"{apart} {name}".lower()) if word]
-    words += [f"{a}_{b}" for a, b in pairwise(words)]
-    return {kind for kind, pattern in HINTS.items() if any(re.fullmatch(pattern, word) for word in words)}
+
+    id_column: str | None = None
+    label_column: str | None = None
+    label_value: str | None = None
+    time_column: str | None = None
+    duplicates: str = "error"
+    date_format: str | None = None
+    features: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    show: Sequence[str] = ()
+    per: str | None = None
+    categories: Sequence[str] = ()
+    numbers: Sequence[str] = ()
+    dates: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, columns: Columns, csv: Csv = Csv(), *, names: Collection[str] = (), per: str | None = None) -> Self:
+        """The roles that options give; a column of scores is shown.
+
+        Args:
+            columns: as the caller describes them; lists may hold names separated by commas.
+            csv: says how dates are written.
+            names: names of the columns of the tables, which tell commas in a name from those between names.
+            per: column of the pool whose values limit the choice.
+
+        Raises:
+            InputError: a type that there is not.
+        """
+        types: dict[str, list[str]] = {"category": [], "number": [], "date": []}
+        for name, kind in columns.types.items():
+            word, colon, parts = kind.partition(":")
+            if word not in types or (colon and word != "date"):
+                option = spell(Columns(types={name: kind}))
+                raise InputError(f"{option}: a column holds number, category, date, or parts of it such as date:hour")
+            types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
+        show = [columns.show] if isinstance(columns.show, str) else columns.show
+        label, value = columns.label, None
+        if label is not None and label not in names and "=" in label:  # such as fraud=yes
+            label, _, value = label.rpartition("=")
+        return cls(
+            id_column=columns.id,
+            label_column=label,
+            label_value=value,
+            time_column=columns.time,
+            duplicates=columns.duplicates,
+            date_format=csv.date_format,
+            features=names_in(columns.features, names) or None,
+            exclude=names_in(columns.exclude, names),
+            show=names_in([*show, *([columns.score] if columns.score else [])], names),
+            per=per,
+            categories=names_in(types["category"], names),
+            numbers=names_in(types["number"], names),
+            dates=types["date"],
+        )
+
+    @property
+    def special(self) -> set[str | None]:
+        """Columns that are no features, whatever they hold."""
+        return {self.id_column, self.label_column, self.time_column, self.per, *self.show}
+
+    def feature_columns(self, reference: pa.Table) -> list[str]:
+        """The feature columns, in the order of the reference (or as asked for)."""
+        dates = parts_of_dates(self.dates)
+        special = self.special - dates.keys()
+        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], "the reference")
+        left_out = set(self.exclude)
+        if self.features is not None:
+            if self.label_column in self.features:
+                raise InputError(f"the label column {self.label_column!r} must not be a feature")
+            if beside := [name for name in self.features if name == self.per or name in self.show]:
+                raise InputError(
+                    f"column {beside[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
+                    f"feature; take it from {spell(Columns(features=ANY))}"
+                )
+            names = [name for name in self.features if name not in self.exclude]
+            names += [name for name in dates if name not in names]
+        else:
+            names = [name for name in reference.column_names if name not in special and name not in left_out]
+        if not names:
+            raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
+        if len(set(names)) != len(names):
+            raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
+        return names
+
+    def unused_dates(self, reference: pa.Table) -> list[str]:
+        """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
+        if self.features is not None:
+            return []
+        others = {*self.special, *self.exclude, *parts_of_dates(self.dates)}
+        return [
+            name
+            for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
+            if is_date(kind) and name not in others
+        ]
+
+    def code_columns(self, reference: pa.Table, zero_led: Collection[str]) -> list[str]:
+        """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
+        others = {*self.special, *self.exclude, *self.categories, *self.numbers, *parts_of_dates(self.dates)}
+        return [
+            name
+            for name, column in zip(reference.column_names, reference.columns, strict=True)
+            if name not in others
+            and (self.features is None or name in self.features)
+            and (name in zero_led or looks_like_code(name, column))
+        ]
+
+    def text_columns(self) -> Columns:
+        """What a reader must know of the columns to give them as it did before."""
+        types = {**dict.fromkeys(self.numbers, "number"), **dict.fromkeys(self.categories, "category")}
+        show = [self.per, *self.show] if self.per else self.show
+        return Columns(id=self.id_column, label=self.label_column, time=self.time_column, show=show, types=types)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class ColumnGuess:
     """A column, and what it is taken for.
 
     Attributes:
@@ -72,7 +184,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class GuessedRoles:
     """The columns of a table with their roles.
 
     Attributes:
@@ -87,7 +199,7 @@ class Columns:
         strange: entries that are no numbers in columns that hold mostly numbers.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnGuess, ...]
     id_column: str | None = None
     time_column: str | None = None
     label_column: str | None = None
@@ -102,62 +214,55 @@ class Columns:
         return [column.name for column in self.columns if column.role == role]
 
 
-def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
-    """Whether whole numbers name things for certain: called so, few, of one length, and each of them common."""
-    if not pa.types.is_integer(column.type) or "code" not in hints_at(name):
-        return False
-    codes = pc.unique(column.drop_null()).to_numpy()
-    if not 3 <= codes.size <= MOST_CODES or codes.min() < 10 or len(column) < FEWEST_REPEATS * codes.size:
-        return False
-    return len(str(codes.min())) == len(str(codes.max())) >= 3
-
-
-def roles_in(table: pa.Table) -> Columns:
+def guess_roles(table: pa.Table) -> GuessedRoles:
     """The roles of all columns; what the rows hold decides, and names where that leaves a choice."""
     reading = reading_of(table)
-    found: dict[str, Column] = {}
-    strange: dict[str, list[str]] = {}
+    guesses: dict[str, ColumnGuess] = {}
+    strange: dict[str, Sequence[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        role, remark, odd = _role(name, column, table.num_rows)
-        if odd:
-            strange[name] = odd
-        known = column.drop_null()
+        claim = _claim(name, column)
+        role, remark = claim.role, claim.remark
+        if claim.strange:
+            strange[name] = claim.strange
+        entries = column.drop_null()
         if reading is not None and name in reading.codes and role in ("category", "free text"):
             role, remark = "code", "digits that begin with 0: kept as text"
         doubt = "" if reading is None else reading.doubts.get(name, "")
-        found[name] = Column(
+        guesses[name] = ColumnGuess(
             name=name,
             role=role,
             type=str(column.type),
             missing=column.null_count,
-            distinct=pc.count_distinct(known).as_py() if _countable(column.type) else 0,
-            examples=tuple(_short(value) for value in dict.fromkeys(known[: 8 * EXAMPLES].to_pylist()))[:EXAMPLES]
+            distinct=pc.count_distinct(entries).as_py() if _countable(column.type) else 0,
+            examples=tuple(_short(value) for value in dict.fromkeys(entries[: 8 * EXAMPLES].to_pylist()))[:EXAMPLES]
             if _countable(column.type)
             else (),
             date_form=None if reading is None else reading.dates.get(name),
             missing_marks=() if reading is None else tuple(reading.missing.get(name, ())),
             remark="; ".join(filter(None, (remark, doubt))),
         )
-    time = _best_time(table, found)
-    named = _best_id(table, found, time)
-    label, positive, clear = _best_label(table, found, {time, named})
-    for name, role in ((time, "time"), (named, "id"), (label, "label")):
+    time = _best_time(table, guesses)
+    id_column = _best_id(table, guesses, time)
+    label, positive, clear = _best_label(table, guesses, {time, id_column})
+    for name, role in ((time, "time"), (id_column, "id"), (label, "label")):
         if name is not None:
-            found[name] = _with_role(found[name], role)
-    return Columns(
-        columns=tuple(found.values()),
-        id_column=named,
+            guesses[name] = _with_role(guesses[name], role)
+    return GuessedRoles(
+        columns=tuple(guesses.values()),
+        id_column=id_column,
         time_column=time,
         label_column=label,
         positive=positive,
         positive_is_clear=clear,
-        repeated_ids=0 if named is None else table.num_rows - found[named].missing - found[named].distinct,
+        repeated_ids=0
+        if id_column is None
+        else table.num_rows - guesses[id_column].missing - guesses[id_column].distinct,
         repeated_rows=_equal_rows(table),
         strange=strange,
     )
 
 
-def _with_role(column: Column, role: str) -> Column:
+def _with_role(column: ColumnGuess, role: str) -> ColumnGuess:
     return replace(column, role=role, remark=column.remark if role == "time" else "")
 
 
@@ -165,45 +270,26 @@ def _countable(kind: pa.DataType) -> bool:
     return not pa.types.is_nested(kind) and not pa.types.is_dictionary(kind) and not pa.types.is_null(kind)
 
 
-def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list[str]]:
-    """What a column holds, without regard to the others; a remark; and entries that keep it from being numbers."""
-    kind, known = column.type, column.drop_null()
+def _claim(name: str, column: pa.ChunkedArray) -> Claim:
+    """What a column holds, without regard to the others."""
+    kind, entries = column.type, column.drop_null()
     if pa.types.is_nested(kind):
-        return "unclear", f"it holds {kind}", []
-    if len(known) == 0:
-        return "empty", "", []
-    if pa.types.is_dictionary(kind):
-        return "category", "", []
-    different = pc.count_distinct(known).as_py()
-    if different == 1 and len(known) == rows:
-        return "constant", "", []
-    if is_date(kind):
-        return "date", "", []
-    if pa.types.is_boolean(kind):
-        return "flag", "", []
-    if is_number(kind):
-        if looks_like_code(name, column):
-            return "code", f"{different:,} whole numbers of one length, named like a code", []
-        return "number", "", []
-    if not is_text(kind):
-        return "unclear", f"it holds {kind}", []
-    if odd := unparsable_entries(column, MOSTLY):
-        shown = ", ".join(map(repr, odd[:EXAMPLES]))
-        return "unclear", f"mostly numbers, but also {shown}{' …' if len(odd) > EXAMPLES else ''}", odd
-    once = pc.value_counts(known)
-    alone = pc.sum(pc.equal(once.field("counts"), 1)).as_py() or 0
-    if different == 2 and pc.min(once.field("counts")).as_py() <= RARE * rows:
-        return "category", "one of its two values is rare; if that is what you look for, it is the label column", []
-    return ("free text" if alone > MOSTLY * rows else "category"), "", []
+        return Claim(role="unclear", remark=f"it holds {kind}")
+    if len(entries) == 0:
+        return Claim(role="empty")
+    if not pa.types.is_dictionary(kind) and len(entries) == len(column) and pc.count_distinct(entries).as_py() == 1:
+        return Claim(role="constant")
+    claims = (claim for one in types() if (claim := one.claim(column, name)) is not None)
+    return next(claims, Claim(role="unclear", remark=f"it holds {kind}"))
 
 
-def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
+def _best_time(table: pa.Table, guesses: Mapping[str, ColumnGuess]) -> str | None:
     """A column of dates without gaps, called so and with many different ones; or numbers called so that never fall."""
-    dates = [one for one in found.values() if one.role == "date" and not one.missing]
+    dates = [one for one in guesses.values() if one.role == "date" and not one.missing]
     dates = [one for one in dates if not pa.types.is_time(table[one.name].type) and one.distinct > 1]
     if dates:
         return max(dates, key=lambda one: ("time" in hints_at(one.name), one.distinct)).name
-    for one in found.values():
+    for one in guesses.values():
         if one.role == "number" and not one.missing and one.distinct > 2 and "time" in hints_at(one.name):
             values = table[one.name].to_numpy()
             if values.dtype.kind != "m" and (values[1:] >= values[:-1]).all():  # a duration never says when
@@ -211,46 +297,46 @@ def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
     return None
 
 
-def _best_id(table: pa.Table, found: Mapping[str, Column], time: str | None) -> str | None:
+def _best_id(table: pa.Table, guesses: Mapping[str, ColumnGuess], time: str | None) -> str | None:
     rows = table.num_rows
 
-    def fit(column: Column) -> int:
+    def fit(column: ColumnGuess) -> int:
         kind = table[column.name].type
         if column.missing or column.name == time or not (is_text(kind) or pa.types.is_integer(kind)):
             return 0
-        unique, named = column.distinct == rows, "id" in hints_at(column.name)
+        unique, is_called_id = column.distinct == rows, "id" in hints_at(column.name)
         one_word = is_text(kind) and not any(" " in example for example in column.examples)
         numbered = one_word and all(any(map(str.isdigit, example)) for example in column.examples)
-        counts = pa.types.is_integer(kind) and unique and column is next(iter(found.values()))
-        if named and column.distinct >= ALMOST_ALL * rows:
+        counts = pa.types.is_integer(kind) and unique and column is next(iter(guesses.values()))
+        if is_called_id and column.distinct >= ALMOST_ALL * rows:
             return 4 + unique
         if numbered and column.distinct >= ALMOST_ALL * rows:
             return 2 + unique
         return 2 * (unique and one_word) or int(counts)
 
-    best = max(found.values(), key=fit, default=None)
+    best = max(guesses.values(), key=fit, default=None)
     return best.name if best is not None and fit(best) else None
 
 
 def _best_label(
-    table: pa.Table, found: Mapping[str, Column], taken: set[str | None]
+    table: pa.Table, guesses: Mapping[str, ColumnGuess], others: set[str | None]
 ) -> tuple[str | None, str | None, bool]:
     """The column with two values that is called like a label, or that holds words for the unusual."""
     best: tuple[int, str | None, str | None, bool] = (1, None, None, True)
-    for name, column in found.items():
-        if name in taken or column.distinct != 2 or column.role in ("date", "unclear"):
+    for name, column in guesses.items():
+        if name in others or column.distinct != 2 or column.role in ("date", "unclear"):
             continue
         texts = as_texts(table[name])
         counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(texts.drop_null()).to_pylist()}
-        values, named = list(counts), "label" in hints_at(name)
+        values, is_called_label = list(counts), "label" in hints_at(name)
         positive = positive_of(values)
         clear = positive is not None
-        if positive is None and named:
+        if positive is None and is_called_label:
             positive = min(values, key=counts.__getitem__)
         if not positive:
             continue
         words = {value.lower() for value in values}
-        fit = 3 * named + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
+        fit = 3 * is_called_label + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
         fit += name == table.column_names[-1] and bool(words & (YES | NO)) and is_text(table[name].type)
         best = max(best, (fit, name, positive, clear), key=lambda one: one[0])
     return best[1:]
@@ -269,3 +355,8 @@ def _equal_rows(table: pa.Table) -> int | None:
 def _short(value: object) -> str:
     text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
     return text if len(text) <= 30 else text[:29] + "…"
+
+
+def feature_names(table: pa.Table, columns: Columns) -> list[str]:
+    """The feature columns of a table whose columns are described so."""
+    return Roles.of(columns, names=table.column_names).feature_columns(table)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import Categories
+from biselect.columns.category import LabelCounts
+from biselect.pages.words import words_of
 from biselect.tables import NamedMatrix, Pool, align, as_matrix, rows_of
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
@@ -67,19 +67,7 @@ class Evidence:
         >>> Evidence(value=3.0, below=11998, above=1, rows=12000).brief
         'above 99.98 %'
         """
-        if self.filled:
-            return "missing, filled"
-        if self.absent:
-            return (
-                f"missing, as in {_percent(self.gaps, self.rows + self.gaps)}" if self.gaps else "missing, never before"
-            )
-        if self.seen is not None:
-            return f"seen {self.seen:,} ×" if self.seen else "never seen"
-        if self.direction == "middle":
-            return "in the middle"
-        beyond = max(self.below, self.above)
-        side = "above" if self.direction == "high" else "below"
-        return f"{side} {'all' if beyond == self.rows else _percent(beyond, self.rows)}"
+        return words_of().cell(self, "cell.brief")
 
     @property
     def share(self) -> float:
@@ -97,30 +85,7 @@ class Evidence:
         >>> Evidence(value=None, below=0, above=0, rows=7968, gaps=32, absent=True).words
         'missing, as in 0.40 % of 8,000 reference rows'
         """
-        every = self.rows + self.gaps
-        if self.filled:
-            return "missing; the reference median stands in"
-        if self.absent:
-            how_often = f"as in {_percent(self.gaps, every)} of" if self.gaps else "never so in"
-            return f"missing, {how_often} {every:,} reference rows"
-        if self.seen is not None:
-            return f"{f'in {self.seen:,} of' if self.seen else 'never seen in'} {every:,} reference rows"
-        equal = self.rows - self.below - self.above
-        also = f", equal to {_percent(equal, self.rows)}" if equal > 1 else ""
-        if self.gaps:
-            also = f" that have a value{also}" + f"; only {self.rows:,} of {every:,} do" * (self.gaps > self.rows)
-        if self.direction == "middle":
-            return f"in the middle of {self.rows:,} reference rows{also}"
-        beyond = max(self.below, self.above)
-        side = "higher" if self.direction == "high" else "lower"
-        if beyond == self.rows:
-            return f"{side} than all {self.rows:,} reference rows{also}"
-        return f"{side} than {_percent(beyond, self.rows)} of {self.rows:,} reference rows{also}"
-
-
-def _percent(part: int, whole: int) -> str:
-    """Two digits, never rounded up to 100."""
-    return f"{floor(10_000 * part / whole) / 100:.2f} %"
+        return words_of().cell(self)
 
 
 def gather_evidence(
@@ -151,7 +116,7 @@ def gather_evidence(
                     above=int(above[i, j]),
                     rows=present[j],
                     gaps=calibrator.facts.reference_rows - present[j],
-                    seen=None if found is None else found.counted([label])[0],
+                    seen=None if found is None else found.of([label])[0],
                     absent=bool(absent[i, j]),
                     filled=filled,
                 )
@@ -188,7 +153,7 @@ def histograms(features: NDArray[np.int64], calibrator: Weigher) -> list[dict[st
     ]
 
 
-def _common(found: Categories) -> dict[str, Any]:
+def _common(found: LabelCounts) -> dict[str, Any]:
     common = sorted(found.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_LABELS]
     return {
         "labels": [MISSING if label is None else label for label, _ in common],

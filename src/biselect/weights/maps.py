@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.columns.distribution import OUTER, Column, beyond, fit_scale, outer_length
+from biselect.columns.distribution import OUTER, Distribution, beyond, fit_scale, outer_length
 from biselect.errors import InputError
 from biselect.extensions import Registry
 
@@ -37,7 +37,7 @@ class WeightMap(Protocol):
     needs_rows: ClassVar[bool] = False
 
     @abstractmethod
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Learn from the reference.
 
         Args:
@@ -100,7 +100,7 @@ class Steps:
 
 
 def apply_steps(steps: Sequence[Steps], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Column j of Z through step function j; large matrices through a kernel with the same answer."""
+    """Distribution j of Z through step function j; large matrices through a kernel with the same answer."""
     if Z.size < KERNEL_CELLS:
         return np.stack([step(z) for step, z in zip(steps, Z.T, strict=True)], axis=1)
     from biselect.weights._steps_kernel import look_up
@@ -115,7 +115,7 @@ def apply_steps(steps: Sequence[Steps], Z: NDArray[np.float64]) -> NDArray[np.fl
 class EcdfMap(WeightMap):
     """-log 2·min(F̂, 1 - F̂), F̂ read off the ranks of the reference (Eq. tail-calibration)."""
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the score of every rank."""
         self.steps = [tail_steps(column) for column in columns]
 
@@ -138,7 +138,7 @@ class ReachMap(EcdfMap):
 
     cap: ClassVar[float] = 20.0  # a rank weighs log((n + 1) / 2) at most, 13 in a million rows: room beyond it
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the score of every rank, and both ends."""
         super().fit(columns)
         ends = np.array([(column.values[0], column.values[-1]) for column in columns]).T
@@ -172,7 +172,7 @@ def smoothed_cdf(ranks: ArrayLike, n: int) -> NDArray[np.float64]:
     return np.clip((np.asarray(ranks) + 0.5) / (n + 1), 1 / (n + 1), n / (n + 1))
 
 
-def tail_steps(column: Column) -> Steps:
+def tail_steps(column: Distribution) -> Steps:
     """-log 2·min(F̂, 1 - F̂) as a function of the residual.
 
     By the paper's rank alone the most common value of a tied feature would be among the most extreme: of a flag that
@@ -199,7 +199,7 @@ def tail_steps(column: Column) -> Steps:
     )
 
 
-def rank_steps(column: Column) -> Steps:
+def rank_steps(column: Distribution) -> Steps:
     ranks = np.concatenate([[0], column.counts])
     return Steps(values=column.values, levels=_score(ranks, column.size - ranks, column.size), inclusive=True)
 
@@ -214,7 +214,7 @@ class MadZMap(WeightMap):
 
     center: ClassVar[str] = "median"
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Fit location and scale."""
         self.scale = fit_scale(columns, self.center)
 

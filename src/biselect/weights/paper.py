@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.distribution import Column
+from biselect.columns.distribution import Distribution
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.options import Kinds, Weighing
@@ -26,7 +26,7 @@ class PaperEcdfMap(EcdfMap):
 
     cap = CAP
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the score of every rank."""
         self.steps = [rank_steps(column) for column in columns]
 

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import FLAG, Categories
-from biselect.columns.distribution import Column, RankSketch
-from biselect.core.checks import whole
+from biselect.columns.category import CATEGORY, FLAG, LabelCounts
+from biselect.columns.column_type import ColumnReference
+from biselect.columns.distribution import Distribution, RankSketch
+from biselect.columns.number import by_value
+from biselect.columns.text import TEXT
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
-from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.weights.whole_row import SAMPLE
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
-FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
 MOST_LABELS = 100_000  # different ones of a column in a table that is not held whole
-FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,8 +44,8 @@ class Windows:
     names: tuple[str, ...]
     named: bool
     rows: int
-    columns: tuple[Column, ...]
-    categories: Mapping[int, Categories]
+    columns: tuple[Distribution, ...]
+    categories: Mapping[int, LabelCounts]
     medians: NDArray[np.float64]
     absent: NDArray[np.int64]
     sample: tuple[NamedMatrix, ...] = ()
@@ -134,7 +134,7 @@ class WindowBuilder:
         assert self.names is not None
         return [j for j in range(len(self.names)) if j not in self.labels]
 
-    def _column(self, j: int) -> Column | None:
+    def _column(self, j: int) -> Distribution | None:
         """A column of numbers, None where the reference holds no value of it; frees the sketch."""
         sketch, self.sketches[j] = self.sketches[j], RankSketch(None)
         if sketch.size == 0:
@@ -143,30 +143,24 @@ class WindowBuilder:
         return squarable(sketch.column(), self.names[j])
 
 
-def squarable(column: Column, name: str) -> Column:
+def squarable(column: Distribution, name: str) -> Distribution:
     """The column, if its deviation can be squared."""
     if not column.deviation < np.sqrt(np.finfo(np.float64).max):
         raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
     return column
 
 
-def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool) -> Categories:
+def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool) -> LabelCounts:
     """The labels of a column; free text is refused."""
-    found = Categories(counts)
-    texts, known = len(found.counts.keys() - {None}), found.rows - found.counts.get(None, 0)
-    if text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
-        raise InputError(
-            f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
-            f"of them once, so a new one means nothing. Leave it out with {spell(Columns(exclude=[name]))}, only show "
-            f"it with {spell(Columns(show=[name]))}, make it {spell(Columns(id=name))}, or insist with "
-            f"{spell(Columns(types={name: 'category'}))}"
-        )
-    return found
+    known = {label: count for label, count in counts.items() if label is not None}
+    column = ColumnReference(type=TEXT if text else CATEGORY, counts=known, rows=0, gaps=counts.get(None, 0))
+    fitted: LabelCounts = column.type.fit(column, name, "weigh").counts
+    return fitted
 
 
 def windows_of(
-    numbers: Mapping[int, Column | None],
-    labels: Mapping[int, Categories],
+    numbers: Mapping[int, Distribution | None],
+    labels: Mapping[int, LabelCounts],
     *,
     names: tuple[str, ...],
     named: bool,
@@ -196,10 +190,10 @@ def windows_of(
                 raise InputError(f"column {names[j]!r} of the reference holds no value at all")
             column, gaps = column.with_entries(medians[j], gaps), 0
         if column is None or not column.varies:
-            categories[j] = _by_value(column, gaps)
+            categories[j] = by_value(column, gaps)
         else:
             columns[j] = column
-    columns |= {j: found.column() for j, found in categories.items()}
+    columns |= {j: found.distribution() for j, found in categories.items()}
     return Windows(
         names=names,
         named=named,
@@ -209,16 +203,6 @@ def windows_of(
         medians=medians,
         absent=absent,
     )
-
-
-def _by_value(column: Column | None, absent: int) -> Categories:
-    """Numbers that do not vary, as categories."""
-    counts: Counter[str | None] = Counter({None: absent})
-    if column is not None:
-        last = np.flatnonzero(np.append(column.values[1:] != column.values[:-1], True))
-        sizes = np.diff(column.counts[last], prepend=0).tolist()
-        counts.update(dict(zip([f"{value:.15g}" for value in column.values[last]], sizes, strict=True)))
-    return Categories(counts)
 
 
 def refuse_labels(matrix: NamedMatrix, labels: Mapping[int, Any], *, where: str) -> None:
@@ -261,12 +245,12 @@ def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[A
         if not (fine and np.isfinite(values).all() and (np.diff(values) >= 0).all() and (np.diff(counts) > 0).all()):
             raise ValueError(f"column {j} is no distribution")
         columns.append(
-            Column(
+            Distribution(
                 values=values,
                 counts=counts,
                 mean=float(mean),
                 deviation=float(deviation),
-                rank_error=whole("rank_error", error, least=0),
+                rank_error=check_integer("rank_error", error, least=0),
             )
         )
     if len(columns) != len(names):
@@ -276,9 +260,11 @@ def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[A
     return Windows(
         names=names,
         named=bool(header["named"]),
-        rows=whole("rows", header["rows"]),
+        rows=check_integer("rows", header["rows"]),
         columns=tuple(columns),
-        categories={whole("column", j, least=0): Categories(dict(counts)) for j, counts in header["categories"]},
+        categories={
+            check_integer("column", j, least=0): LabelCounts(dict(counts)) for j, counts in header["categories"]
+        },
         medians=arrays["medians"].astype(float),
         absent=arrays["absent"].astype(np.int64),
     )

@@ -13,15 +13,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import FLAG, Categories
+from biselect.columns.category import CATEGORY, FLAG, LabelCounts
+from biselect.columns.change import Change, gap_changes
+from biselect.columns.column_type import ColumnReference, ColumnType
 from biselect.columns.counts import TAIL, Ruler
-from biselect.columns.distribution import Column, RankSketch
-from biselect.core.checks import whole
+from biselect.columns.distribution import Distribution, RankSketch
+from biselect.columns.number import NUMBER, float_values
+from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
 from biselect.options import Stated, Weighing, spell
-from biselect.tables import as_matrix, float_values, is_quantity
+from biselect.tables import as_matrix, is_quantity
 from biselect.weights.reference import FEWEST_ROWS, Windows, windows_of
 
 FORMAT = "biselect-reference-1"
@@ -169,8 +172,8 @@ class ReferenceSummary:
         """The summary that `state` told of; ValueError where it is none."""
         if plain["format"] != FORMAT:
             raise ValueError(f"its format is {shortened(plain['format'])}")
-        found = cls(entries=None if plain["entries"] is None else whole("entries", plain["entries"]))
-        found.rows, found.named = whole("rows", plain["rows"], least=0), bool(plain["named"])
+        found = cls(entries=None if plain["entries"] is None else check_integer("entries", plain["entries"]))
+        found.rows, found.named = check_integer("rows", plain["rows"], least=0), bool(plain["named"])
         found.first, found.last = _widest([(plain["first"], plain["last"])])
         found.missing = _counts(plain["missing"])
         found.left_out = {name: str(why) for name, why in plain["left_out"].items()}
@@ -195,9 +198,21 @@ class ReferenceSummary:
             found.known_columns()
         return found
 
-    def known_columns(self) -> dict[str, Column]:
+    def known_columns(self) -> dict[str, Distribution]:
         """The distribution of every column of numbers that has any."""
         return {name: sketch.column() for name, sketch in self.numbers.items() if sketch.size}
+
+    def column(self, name: str) -> ColumnReference | None:
+        """One column as it was counted; None where it holds nothing that can be compared."""
+        type_: ColumnType
+        counts: Any
+        if name in self.categories:
+            type_, counts = CATEGORY, self.categories[name]
+        elif self.values_of(name):
+            type_, counts = NUMBER, self.numbers[name].column()
+        else:
+            return None
+        return ColumnReference(type=type_, counts=counts, rows=self.rows, gaps=self.missing[name])
 
     def _take(self, name: str, column: nw.Series[Any]) -> None:
         """One column of a block."""
@@ -250,7 +265,7 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
     return windows_of(
         {j: known.get(name) for j, name in enumerate(names) if name not in summary.categories},
         {
-            j: Categories(dict[str | None, int](summary.categories[name]) | {None: gaps[j]})
+            j: LabelCounts(dict[str | None, int](summary.categories[name]) | {None: gaps[j]})
             for j, name in enumerate(names)
             if name in summary.categories
         },
@@ -260,6 +275,20 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
         rows=summary.rows,
         absent=np.array(gaps, dtype=np.int64),
     )
+
+
+def column_changes(older: ReferenceSummary, newer: ReferenceSummary, columns: Sequence[str]) -> list[Change]:
+    """Test these columns; p-values are not yet adjusted for their number."""
+    changes: list[Change] = []
+    for name in columns:
+        before, now = older.column(name), newer.column(name)
+        if before is not None and now is not None:
+            if before.type.is_ranked != now.type.is_ranked:
+                raise InputError(f"column {name!r} holds numbers in one table and texts in the other")
+            changes += before.type.compare(before, now, name)
+        gaps, rows = [older.missing[name], newer.missing[name]], [older.rows, newer.rows]
+        changes += gap_changes(name, gaps, rows)
+    return changes
 
 
 def _as_frame(table: Any) -> tuple[nw.DataFrame[Any], bool]:
@@ -297,7 +326,9 @@ def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:
 
 def _counts(stored: Mapping[str, Any]) -> Counter[str]:
     """How often each value came, as it was stored."""
-    return Counter({name: whole(f"the count of {shortened(name)}", count, least=0) for name, count in stored.items()})
+    return Counter(
+        {name: check_integer(f"the count of {shortened(name)}", count, least=0) for name, count in stored.items()}
+    )
 
 
 def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import Categories
+from biselect.columns.category import CATEGORY, LabelCounts
+from biselect.columns.column_type import Cells, ColumnReference
 from biselect.columns.distribution import CENTERS, Scale, fit_scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
@@ -113,7 +114,7 @@ class Weigher:
         _one_of("missing", missing, MISSING)
         if cap is not None and not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        checks.whole("seed", seed, least=0)
+        checks.check_integer("seed", seed, least=0)
         self.map = map
         self.center = center
         own = make_map(map)
@@ -217,7 +218,8 @@ class Weigher:
         if self.categories:
             filled, X = replace(matrix, values=X), X.copy()
             for j, found in self.categories.items():
-                X[:, j] = found.encode(*filled.coded(j))
+                reference = ColumnReference(type=CATEGORY, counts=found, rows=0, gaps=0)
+                X[:, j] = CATEGORY.weigh(reference, Cells(*filled.coded(j)))
         if not gaps or self.missing == "median":
             return X, None
         absent = np.isnan(X)
@@ -331,7 +333,7 @@ class Weigher:
         """
         Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
         around = self._neighbourhood
-        return around.near_weight(around.nearest(Z[rows]), checks.whole("k", k), len(Z))
+        return around.near_weight(around.nearest(Z[rows]), checks.check_integer("k", k), len(Z))
 
     @cached_property
     def _neighbourhood(self) -> WholeRow:
@@ -353,7 +355,7 @@ class Weigher:
                 "table in parts has: use fit on a part of the rows, or choose another map"
             )
         self._names, self._named = windows.names, windows.named
-        self.categories: dict[int, Categories] = dict(windows.categories)
+        self.categories: dict[int, LabelCounts] = dict(windows.categories)
         self._medians = windows.medians
         width = len(self._names)
         self._numbers = np.array([j for j in range(width) if j not in self.categories], dtype=np.intp)
@@ -367,8 +369,8 @@ class Weigher:
         self._gap, self._there = np.zeros(width), np.zeros(width)  # a missing number is a flag that is set
         for j in self._numbers:
             gaps = int(windows.absent[j])
-            flag = Categories({"": windows.rows - gaps, None: gaps})
-            self._gap[j], self._there[j] = flag.surprise([gaps, windows.rows - gaps])
+            flag = LabelCounts({"": windows.rows - gaps, None: gaps})
+            self._gap[j], self._there[j] = flag.weight([gaps, windows.rows - gaps])
         if self._numbers.size:
             self._map = make_map(self.map)
             self._map.fit([self._columns[j] for j in self._numbers], self._rows(table) if self.needs_rows else None)
@@ -385,7 +387,7 @@ class Weigher:
 
     def _facts(self, windows: Windows) -> WeighingFacts:
         far = np.full((1, len(self._names)), np.finfo(np.float64).max)
-        new = [0.0 if self._numbers.size else found.surprise(0) for found in self.categories.values()]
+        new = [0.0 if self._numbers.size else found.weight(0) for found in self.categories.values()]
         far[0, [*self.categories]] = new
         one_value = {j for j, found in self.categories.items() if len(found.counts) == 1}
         ties = {self._names[j]: self._columns[j].tied_share for j in self._numbers}

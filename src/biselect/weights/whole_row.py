@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from biselect.columns.distribution import LARGEST_RESIDUAL, Column, exact_column, upper_surprise
+from biselect.columns.distribution import LARGEST_RESIDUAL, Distribution, exact_distribution, upper_surprise
 
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
@@ -40,7 +40,7 @@ class WholeRow:
         sample: residuals of some reference rows, in random order.
     """
 
-    def __init__(self, columns: Sequence[Column], sample: NDArray[np.float64]):
+    def __init__(self, columns: Sequence[Distribution], sample: NDArray[np.float64]):
         from sklearn.neighbors import NearestNeighbors
 
         self.columns = columns
@@ -48,8 +48,8 @@ class WholeRow:
         self.position = int(np.ceil(FAR * len(few)))  # of the far neighbour
         self._near, self._far = NearestNeighbors().fit(scores), NearestNeighbors().fit(few)
         # a row of the sample finds itself first
-        self.near = exact_column(_distance(self._near, scores, 2))
-        self.far = exact_column(_distance(self._far, few, min(self.position + 1, len(few))))
+        self.near = exact_distribution(_distance(self._near, scores, 2))
+        self.far = exact_distribution(_distance(self._far, few, min(self.position + 1, len(few))))
 
     def nearest(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """How far the nearest neighbour of each row is."""

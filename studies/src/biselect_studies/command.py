@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biselect.cli.completion import among
 from biselect.cli.console import Steps, advise, fail
-from biselect.cli.from_options import Only
+from biselect.cli.from_options import Only, among
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 from biselect.pages.terminal import out, printable, show_table, visible_json
 from biselect_quantum.options import RunOptions
@@ -182,9 +181,8 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 
 def _show(results: Results) -> None:
     from biselect_studies import load
-    from biselect_studies.readings import UNEXPLAINED, read
     from biselect_studies.render import legend
-    from biselect_studies.rule import DIFFERS, VERDICTS
+    from biselect_studies.rule import DIFFERS, UNEXPLAINED, VERDICTS, read
 
     console = out()
     if not results.cells:

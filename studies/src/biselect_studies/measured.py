@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit
-from biselect_quantum.devices.execution.manifest import StoredRun, is_fixed, load_run
+from biselect_quantum.devices.circuit_files import StoredCircuit
 from biselect_quantum.devices.execution.outcomes import Outcome, outcome
+from biselect_quantum.devices.execution.run import StoredRun, is_fixed, load_run
 from biselect_quantum.devices.execution.runner import execute, progress
 from biselect_quantum.devices.execution.samplers import kind_of
 from biselect_quantum.devices.execution.store import BusyError

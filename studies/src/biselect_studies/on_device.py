@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import write_folder
 from biselect.errors import InputError
-from biselect_quantum.circuits.best_known import Threshold
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit, circuit_contents, load_circuit
-from biselect_quantum.devices.execution.manifest import StoredRun, freeze, is_fixed, load_run, plan
+from biselect_quantum.circuits.thresholds import Threshold
+from biselect_quantum.devices.circuit_files import StoredCircuit, circuit_contents, load_circuit
 from biselect_quantum.devices.execution.outcomes import conclude, device_seconds
 from biselect_quantum.devices.execution.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
+from biselect_quantum.devices.execution.run import StoredRun, freeze, is_fixed, load_run, plan
 from biselect_quantum.devices.execution.runner import execute, progress
 from biselect_quantum.devices.execution.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
 from biselect_quantum.devices.execution.store import BusyError
 from biselect_quantum.devices.targets import from_snapshot, load_target
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
-from biselect_studies.task import EXPERIMENTS
+from biselect_studies.task import experiment_module
 
 if TYPE_CHECKING:
-    from biselect_studies.experiments.heron_case import Prepared
+    from biselect_studies.experiments.heron import Prepared
     from biselect_studies.study import Study
 
 COMPILED = "circuit"
@@ -138,8 +138,8 @@ class OnDevice:
         folder = self._home / circuit.name / COMPILED
         if not folder.exists():
             self._say(f"{circuit.name}: choosing a patch, placing, finding angles and compiling")
-            module = import_module(f"{EXPERIMENTS}.{circuit.experiment}")
-            _store(module.prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
+            prepare = getattr(import_module(experiment_module(circuit.experiment)), f"{circuit.experiment}_circuit")
+            _store(prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
         stored = load_circuit(folder)
         circuit.check(stored, self.on, folder)
         return stored

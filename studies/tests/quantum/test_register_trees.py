@@ -7,8 +7,8 @@ from qiskit.quantum_info import Pauli, Statevector
 from biselect.errors import InputError
 from biselect_quantum.devices import PATHS, compile_circuit
 from biselect_quantum.devices.noise import cut_noise, noisy_shots
-from biselect_quantum.devices.noise.courses import draw_courses, pauli_labels
-from biselect_quantum.devices.noise.trajectories import _shared
+from biselect_quantum.devices.noise.sampling import _shared
+from biselect_quantum.devices.noise.trajectories import draw_courses, pauli_labels
 from biselect_studies.quantum import register_trees
 from biselect_studies.quantum.register_trees import register_shots
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from biselect import SelectionProblem
 from biselect.core.sector import subsets
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.shots import Shots
 from biselect_studies.quantum.repair import mend, repair
 
 

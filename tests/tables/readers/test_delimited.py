@@ -12,10 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from biselect.columns.recognition import shapes_of
 from biselect.errors import InputError
-from biselect.tables.readers import CsvForm, read_table
-from biselect.tables.readers._delimited import line_of_row, read_as, read_delimited, reading_of
-from biselect.tables.readers._text_columns import shapes_of
+from biselect.options import Csv
+from biselect.tables.readers import read_table
+from biselect.tables.readers._delimited import CsvForm, line_of_row, read_as, read_delimited, reading_of
 
 DATES = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%d", "%Y/%m/%d", "%d-%m-%Y %H:%M", "%m/%d/%Y %I:%M %p", "%d %b %Y"]
 WORDS = st.text("abcä ß;,|\t\"'\n.", max_size=8).map(lambda text: f"w{text}")
@@ -140,7 +141,7 @@ def test_days_and_months_that_cannot_be_told_apart_are_a_guess_that_is_said(tmp_
         in caplog.text
     )
     assert table["day"][0].as_py() == datetime(2025, 4, 3)
-    other = read_table(path, CsvForm(date_format="%m/%d/%Y"))
+    other = read_table(path, Csv(date_format="%m/%d/%Y"))
     assert other["day"][0].as_py() == datetime(2025, 3, 4) and reading_of(other).doubts == {}
     path.write_text("x,day\n1,01/02/2025\n2,01/03/2025\n3,02/01/2025\n")  # sorted if the month comes first
     assert reading_of(read_table(path)).doubts == {} and read_table(path)["day"][1].as_py() == datetime(2025, 1, 3)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
+from biselect.options import Columns, Csv
 from biselect.tables.readers import _delimited as delimited
 from biselect.tables.readers import _delimited_blocks as delimited_blocks
 from biselect.tables.readers import read_table
-from biselect.tables.readers._delimited import PLAIN, CsvForm
 from biselect.tables.readers._delimited_blocks import stream_delimited
 
 DAYS = st.dates().map(lambda day: f"{day:%d.%m.}{day.year:04}")
@@ -65,15 +65,15 @@ def small(monkeypatch):
     monkeypatch.setattr(delimited_blocks, "GUESSED_FROM", 512)
 
 
-def streamed(path, form=PLAIN, memory=1 << 20):
-    schema, blocks = stream_delimited(path, form, memory)
+def streamed(path, csv=Csv(), columns=Columns(), memory=1 << 20):
+    schema, blocks = stream_delimited(path, csv, columns, memory)
     return pa.Table.from_batches([batch for block in blocks for batch in block.to_batches()], schema)
 
 
 FORMS = [
-    PLAIN,
-    CsvForm(categories=["c0"], text_columns=["c1"], na_values=["-", "x"]),
-    CsvForm(date_format="%d.%m.%Y", decimal=","),
+    (Csv(), Columns()),
+    (Csv(na_values=["-", "x"]), Columns(types={"c0": "category"}, show=["c1"])),
+    (Csv(date_format="%d.%m.%Y", decimal=","), Columns()),
 ]
 
 
@@ -83,10 +83,10 @@ def test_blocks_hold_what_the_whole_file_does(text, form, tmp_path_factory):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     path.write_text(text)
     try:
-        expected = read_table(path, form)
+        expected = read_table(path, *form)
     except InputError:
         return
-    found = streamed(path, form)
+    found = streamed(path, *form)
     assert found.schema.equals(expected.schema, check_metadata=True)
     assert found.to_pylist() == expected.to_pylist()
 

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.large.passes import Threads
+from biselect.large.engines import Threads
 from biselect.large.summaries import summed_up
 from biselect.progress import steps_of
-from biselect.tables._inputs import provenance
+from biselect.tables import provenance
 from biselect.tables._table import Table
 from biselect.tables.problem_files import read_problem
 from biselect.tables.readers import read_blocks, read_table

@@ -20,9 +20,9 @@ from biselect.solvers.registry import can_keep_limits
 from biselect_quantum.circuits.schedule import Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice
-from biselect_quantum.samples import Samples
+from biselect_quantum.shots import Samples
+from biselect_quantum.simulate.limits import Look, go_on
 from biselect_quantum.simulate.program import Program
-from biselect_quantum.simulate.stopping import Look, go_on
 from biselect_quantum.simulate.wide import WideSampler
 
 __all__ = ["AngleSelection", "WideShots", "fixed_angles", "select_by_paper", "select_by_rounds", "warm_starts"]

@@ -18,17 +18,15 @@ from biselect_quantum.circuits.mixers import GROVER
 from biselect_quantum.circuits.schedule import Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Start
-from biselect_quantum.samples import Samples
-from biselect_quantum.simulate.backends import choose_backend, make_simulator
-from biselect_quantum.simulate.gpu_batch import GpuBatch, takes_batches
+from biselect_quantum.shots import Samples
+from biselect_quantum.simulate.backends import GpuBatch, choose_backend, make_simulator, takes_batches
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
-from biselect_quantum.simulate.measure import embed, measure, quantile
-from biselect_quantum.simulate.state_memory import check_memory
-from biselect_quantum.simulate.stopping import NEVER, Stop, look, parts
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, look, parts
+from biselect_quantum.simulate.states import embed, measure, quantile
 
 if TYPE_CHECKING:
     from biselect_quantum.circuits.training.records import Training
-    from biselect_quantum.simulate.batches import Batches
+    from biselect_quantum.simulate.backends import Batches
 
 
 class Ansatz:

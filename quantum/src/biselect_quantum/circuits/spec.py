@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem, ising
 from biselect.errors import InputError
 from biselect_quantum import conventions
-from biselect_quantum.circuits.angle_conventions import exported, imported
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.mixers import GROVER, block_classes, both_mixers, mixer_classes
-from biselect_quantum.circuits.schedule import Schedule
+from biselect_quantum.circuits.schedule import Schedule, exported, imported
 from biselect_quantum.circuits.starts import Choice, Start, basis_state, checked_state, start_choice
 from biselect_quantum.simulate.layers import Register
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Block, Classes, Edge, Op, Program, steps

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli.console import Steps, show_json
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.options import Columns
 from biselect.pages.terminal import figures, show_line, show_table
-from biselect_quantum.cli.readers import read_angles, read_start
+from biselect_quantum.cli._readers import read_angles, read_start
 from biselect_quantum.options import CircuitOptions
 
 if TYPE_CHECKING:
-    from biselect_quantum.devices.bundle import Bundle
     from biselect_quantum.devices.compiled_circuit import Resources
+    from biselect_quantum.devices.device_circuit import Bundle
 
 ALWAYS = ("depth", "2q depth", "2q gates")  # columns that are shown whatever they hold
 NOTHING_TO_TELL = {"0", "unknown"}
@@ -65,8 +64,8 @@ def compile_(
     """
     from biselect.core.files import check_folder
     from biselect.tables.problem_files import read_problem
-    from biselect_quantum.devices.circuit_folder import NAMES, write_circuit
-    from biselect_quantum.devices.likeliest import compile_problem
+    from biselect_quantum.devices import compile_problem
+    from biselect_quantum.devices.circuit_files import NAMES, write_circuit
 
     steps = Steps(output.quiet)
     if output.out is not None:

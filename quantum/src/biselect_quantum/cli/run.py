@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biselect.cli import completion
 from biselect.cli.console import Steps
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only, among
 from biselect.cli.options import Output
 from biselect.errors import InputError
 from biselect.pages.terminal import printable, show_line, show_table
-from biselect_quantum.cli.readers import read_threshold
+from biselect_quantum.cli._readers import read_threshold
 from biselect_quantum.options import RunOptions
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def run(
         typer.Option(
             metavar="PLACE",
             show_default=False,
-            autocompletion=completion.among(*PLACES),
+            autocompletion=among(*PLACES),
             rich_help_panel=FIRST,
             help="sector, wide, aer, noisy:DEVICE or ibm:DEVICE.",
         ),
@@ -54,12 +52,19 @@ def run(
     from the service's own account store or environment and are never written.
     """
     from biselect.core.untrusted import read_json
-    from biselect_quantum.devices.execution.circuit_files import circuit_of
-    from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
-    from biselect_quantum.devices.execution.measurements import circuit_for, measurements
+    from biselect_quantum.devices.circuit_files import circuit_of
+    from biselect_quantum.devices.execution import execute
     from biselect_quantum.devices.execution.outcomes import conclude, forecast
     from biselect_quantum.devices.execution.remote import DoubtfulJobError
-    from biselect_quantum.devices.execution.runner import execute
+    from biselect_quantum.devices.execution.run import (
+        circuit_for,
+        freeze,
+        is_fixed,
+        is_run,
+        load_run,
+        measurements,
+        plan,
+    )
     from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
 
     steps = Steps(output.quiet)

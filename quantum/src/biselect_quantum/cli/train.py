@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli.console import Steps
-from biselect.cli.from_options import Only
-from biselect.cli.help import FIRST
+from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.errors import InputError
 from biselect.options import Columns
 from biselect.pages.terminal import figures, show_line, show_table, visible_json
-from biselect_quantum.cli.readers import read_angles, read_start, read_threshold
+from biselect_quantum.cli._readers import read_angles, read_start, read_threshold
 from biselect_quantum.options import CircuitOptions, TrainingOptions
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def train(
     """
     import numpy as np
 
-    from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
+    from biselect.core.deadlines import NEVER, OutOfTimeError, run_until
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.tables.problem_files import read_problem
@@ -71,7 +70,7 @@ def train(
     from biselect_quantum.circuits.training.records import OtherTrainingError
     from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
     from biselect_quantum.plot.circuit_figures import training_picture
-    from biselect_quantum.simulate.state_memory import check_memory
+    from biselect_quantum.simulate.limits import check_memory
 
     began, steps = time.perf_counter(), Steps(output.quiet)
     _check_place(out, problem, training.threshold)
@@ -91,7 +90,7 @@ def train(
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
         with steps.step("Building the circuit"):
-            ansatz = finished_by(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
+            ansatz = run_until(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
         with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=training.strategy,

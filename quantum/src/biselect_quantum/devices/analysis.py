@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.shots import Shots
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.uniform import uniform_energy
 

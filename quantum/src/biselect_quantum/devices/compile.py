@@ -7,16 +7,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from biselect.core.checks import positions
+from biselect.core.checks import check_positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
-from biselect_quantum.devices.colouring import recoloured
+from biselect_quantum.devices._native_gates import fold_rzz, lengths, quietest, to_native
+from biselect_quantum.devices._swap_network import route
+from biselect_quantum.devices._y_frame import drop_unseen, in_range, propagate, split_sides, weave
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources, added_by, count_resources
-from biselect_quantum.devices.native import fold_rzz, lengths, quietest, to_native
+from biselect_quantum.devices.mixer_order import recoloured
 from biselect_quantum.devices.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
-from biselect_quantum.devices.swap_network import route
 from biselect_quantum.devices.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
-from biselect_quantum.devices.yframe import drop_unseen, in_range, propagate, split_sides, weave
 from biselect_quantum.simulate.program import RZZ, XY, Program
 
 try:
@@ -211,7 +211,7 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
         raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
     if layout is None:
         return None
-    places = tuple(positions("layout", layout, target.num_qubits).tolist())
+    places = tuple(check_positions("layout", layout, target.num_qubits).tolist())
     if len(places) != program.qubits:
         raise InputError(f"a layout must have a place for each of the {program.qubits} qubits, got {len(places)}")
     return places

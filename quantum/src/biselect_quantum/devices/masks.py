@@ -10,6 +10,7 @@ from biselect.errors import InputError
 from biselect_quantum.devices.patches import Patch
 
 Mask = NDArray[np.bool_]
+EDGES = "edges"  # keep what hardware edges carry without routing
 
 
 def hardware_mask(patch: Patch, problem: SelectionProblem | None = None) -> Mask:

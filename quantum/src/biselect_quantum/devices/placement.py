@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits.mixers import edges_inside
-from biselect_quantum.devices.block_positions import block_labels, item_labels
+from biselect_quantum.devices._block_positions import block_labels, item_labels
 from biselect_quantum.devices.device_errors import Edge
 from biselect_quantum.devices.patches import Patch
 

@@ -24,7 +24,7 @@ from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import Range
 from biselect_quantum.devices.compiled_circuit import Compiled, count_resources
-from biselect_quantum.devices.decode import CountedBits, Shots
+from biselect_quantum.shots import CountedBits, Shots
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target

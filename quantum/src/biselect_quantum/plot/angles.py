@@ -12,7 +12,7 @@ from biselect.errors import InputError
 from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect_quantum.circuits import SCHEDULES, Ansatz, AnsatzSpec, Observable, Schedule, Training
 from biselect_quantum.circuits.schedule import COMPONENTS
-from biselect_quantum.circuits.training.initial_angles import units
+from biselect_quantum.circuits.training.first_angles import units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.plot.style import COLOURS, MARKERS, axes_for, house_style, legend_below, panels
 from biselect_quantum.circuits import Ansatz, Observable, Training
-from biselect_quantum.circuits.figures_of_merit import DepthFigures
+from biselect_quantum.circuits.metrics import DepthFigures
 from biselect_quantum.plot.angles import landscape, schedule
 
 if TYPE_CHECKING:

@@ -1,17 +1,21 @@
 """Which simulator runs a sector."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect_quantum.simulate._gpu_batch import GpuBatch as GpuBatch
+from biselect_quantum.simulate._gpu_batch import takes_batches as takes_batches
+from biselect_quantum.simulate._plain import ContinuousSimulator, GroverSimulator, PlainSimulator
 from biselect_quantum.simulate.layers import Layers, Observable, PairGradient, Register
-from biselect_quantum.simulate.plain import ContinuousSimulator, GroverSimulator, PlainSimulator
-from biselect_quantum.simulate.state_memory import check_memory
-from biselect_quantum.simulate.stopping import NEVER, Stop
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory
+
+if TYPE_CHECKING:
+    from biselect_quantum.simulate._batches import Batches as Batches
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy runs a few circuits before anything would have been compiled
@@ -77,7 +81,7 @@ def make_simulator(
     if backend == "gpu":
         if np.dtype(dtype) != np.complex64:
             raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
-        from biselect_quantum.simulate.gpu import GpuSimulator
+        from biselect_quantum.simulate._gpu import GpuSimulator
 
         return GpuSimulator(problem, samples, features)
     check_memory(problem.sector, dtype, states=1 if backend == "compiled" else 3, plain=backend == "plain")
@@ -85,6 +89,6 @@ def make_simulator(
         return PlainSimulator(problem, samples, features, dtype, stop)
     if backend == "continuous":
         return ContinuousSimulator(problem, samples, features, dtype, stop)
-    from biselect_quantum.simulate.compiled import CompiledSimulator  # loads numba
+    from biselect_quantum.simulate._compiled import CompiledSimulator  # loads numba
 
     return CompiledSimulator(problem, samples, features, dtype, threads, progress, stop)

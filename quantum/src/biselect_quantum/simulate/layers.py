@@ -12,8 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.core.sector import BlockRanks, block_subsets, rank, subsets
 from biselect.errors import InputError
-from biselect_quantum.simulate.state_memory import check_memory
-from biselect_quantum.simulate.stopping import NEVER, Stop, parts
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, parts
 
 Edges = Sequence[tuple[int, int]]
 """Disjoint pairs of qubits of one register, which therefore act at once."""

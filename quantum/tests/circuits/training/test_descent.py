@@ -1,6 +1,6 @@
 import numpy as np
 
-from biselect_quantum.circuits.training.descent import Watch, lbfgs, powell, random_local
+from biselect_quantum.circuits.training._descent import Watch, lbfgs, powell, random_local
 
 CENTRE = np.array([0.4, 2.0])
 BOX = (0.0, 1.0)

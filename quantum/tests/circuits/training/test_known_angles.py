@@ -4,7 +4,7 @@ import pytest
 from biselect.errors import InputError
 from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, split_terms
-from biselect_quantum.circuits.training.known_angles import as_starts, learnt_angles
+from biselect_quantum.circuits.training.first_angles import as_starts, learnt_angles
 from biselect_quantum.circuits.training.objectives import Objective
 
 

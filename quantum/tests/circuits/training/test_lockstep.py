@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect_quantum.circuits.training.lockstep import Lockstep
+from biselect_quantum.circuits.training._descent import Lockstep
 
 
 def descend(evaluate, starts, rounds, reach=np.pi):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.circuits import STRATEGIES, Ansatz
-from biselect_quantum.circuits.training.search import Search
-from biselect_quantum.simulate.stopping import look
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits.training._search import Search
+from biselect_quantum.circuits.training.strategies import STRATEGIES
+from biselect_quantum.simulate.limits import look
 
 OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 

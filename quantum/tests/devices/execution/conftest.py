@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("qiskit_ibm_runtime")
 
 from biselect import SelectionProblem
-from biselect_quantum.devices.circuit_folder import write_circuit
-from biselect_quantum.devices.execution.circuit_files import load_circuit
+from biselect_quantum.devices._from_problem import compile_problem
+from biselect_quantum.devices.circuit_files import load_circuit, write_circuit
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
-from biselect_quantum.devices.execution.manifest import freeze, plan
+from biselect_quantum.devices.execution.run import freeze, plan
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.store import RESULTS
-from biselect_quantum.devices.likeliest import compile_problem
 
 GRID = [(3 * r + c, 3 * r + c + 1) for r in range(4) for c in range(2)] + [(q, q + 3) for q in range(9)]
 

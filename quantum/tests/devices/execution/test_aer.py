@@ -8,11 +8,11 @@ import pytest
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
-from biselect_quantum.devices.execution.aer import AerSampling, NoisySampling
-from biselect_quantum.devices.execution.manifest import plan
+from biselect_quantum.devices.execution._aer import AerSampling, NoisySampling
+from biselect_quantum.devices.execution.run import plan
 from biselect_quantum.devices.execution.samplers import NOISE_MODEL, foreign_device, sampler_for
 from biselect_quantum.devices.noise import filled_in
-from biselect_quantum.devices.noise.courses import twirled
+from biselect_quantum.devices.noise.trajectories import twirled
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import cut
 from biselect_quantum.devices.targets import load_target, snapshot
@@ -50,10 +50,10 @@ def test_repeats_share_one_noise_model(small, monkeypatch):
         {"rx": 1e-2, "sx": 1e-2, "x": 1e-2, "cz": 1e-2, "rzz": 1e-2, "measure": 1e-2},
     )
     made = compile_circuit(drawn.program, target, drawn.layout, angles=drawn.angles)
-    monkeypatch.setattr("biselect_quantum.devices.execution.aer.load_target", lambda device: target)
+    monkeypatch.setattr("biselect_quantum.devices.execution._aer.load_target", lambda device: target)
     times = []
     monkeypatch.setattr(
-        "biselect_quantum.devices.noise.model.twirled", lambda channel: times.append(1) or twirled(channel)
+        "biselect_quantum.devices.noise.noisy_circuit.twirled", lambda channel: times.append(1) or twirled(channel)
     )
     sampler = NoisySampling("small")
     sampler.check(made)
@@ -87,7 +87,7 @@ def test_a_snapshot_file_is_named_with_its_hash_and_no_other_is_taken_for_it(
 
 @pytest.mark.slow
 def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem):
-    from biselect_quantum.devices.likeliest import compile_problem
+    from biselect_quantum.devices._from_problem import compile_problem
 
     made = compile_problem(problem, "boston", [0.4, 0.3], depth=1, schedule="tied", compare=False)
     sampler = sampler_for("noisy:FakeBoston")

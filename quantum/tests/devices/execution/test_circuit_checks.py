@@ -12,13 +12,13 @@ from qiskit import QuantumCircuit, qpy
 
 from biselect.core.untrusted import seal
 from biselect.errors import InputError
-from biselect_quantum.devices import compile, native
-from biselect_quantum.devices.circuit_folder import write_circuit
-from biselect_quantum.devices.execution import circuit_checks, circuit_files
-from biselect_quantum.devices.execution.circuit_checks import NOT_SIMULATED, SIMULATED, distance, same_gates
-from biselect_quantum.devices.execution.circuit_files import circuit_contents, load_circuit
+from biselect_quantum.devices import _circuit_checks as circuit_checks
+from biselect_quantum.devices import _native_gates as native
+from biselect_quantum.devices import circuit_files, compile
+from biselect_quantum.devices._circuit_checks import NOT_SIMULATED, SIMULATED, distance, same_gates
+from biselect_quantum.devices._from_problem import compile_problem
+from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit, write_circuit
 from biselect_quantum.devices.execution.runner import take_shots
-from biselect_quantum.devices.likeliest import compile_problem
 from biselect_quantum.devices.qiskit_circuits import qpy_bytes
 from biselect_quantum.devices.targets import snapshot
 

@@ -10,12 +10,12 @@ from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, AnsatzSpec
 from biselect_quantum.devices import to_qiskit
-from biselect_quantum.devices.execution.aer import AerSampling
+from biselect_quantum.devices.execution._aer import AerSampling
 from biselect_quantum.devices.execution.exact_shots import SectorSampling, WideSampling, sector_state
 from biselect_quantum.devices.execution.samplers import kind_of
 from biselect_quantum.simulate.layers import Register
-from biselect_quantum.simulate.measure import embed
 from biselect_quantum.simulate.program import Op, Program
+from biselect_quantum.simulate.states import embed
 
 SHOTS = 4000
 

@@ -7,7 +7,7 @@ import pytest
 from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError
-from biselect_quantum.devices.execution.ibm import IbmSampling, runtime_sampler
+from biselect_quantum.devices.execution._ibm import IbmSampling, runtime_sampler
 from biselect_quantum.devices.execution.remote import Service, ServiceError
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.samplers import sampler_for
@@ -47,7 +47,7 @@ def test_stored_tokens_are_masked_when_the_account_is_refused(monkeypatch, secre
         def saved_accounts():
             return {"default": {"token": secret}}
 
-    monkeypatch.setattr("biselect_quantum.devices.execution.ibm.QiskitRuntimeService", Refusing)
+    monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService", Refusing)
     with pytest.raises(InputError, match="no access to ibm:boston: 401") as caught:
         sampler_for("ibm:boston")
     assert secret not in str(caught.value)
@@ -56,7 +56,7 @@ def test_stored_tokens_are_masked_when_the_account_is_refused(monkeypatch, secre
 def test_all_stored_accounts_are_masked_while_a_job_is_asked_for(fixed, service, records, tmp_path, monkeypatch):
     """Short lower-case tokens of an account that is not even the active one."""
     stored = {"old": {"token": "swan", "instance": "lake"}, "empty": {"token": "reed"}}
-    monkeypatch.setattr("biselect_quantum.devices.execution.ibm.QiskitRuntimeService.saved_accounts", lambda: stored)
+    monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService.saved_accounts", lambda: stored)
     strict = service(["refused"])
     with pytest.raises(ServiceError) as caught:
         strict.reason = "swan of lake, reed"

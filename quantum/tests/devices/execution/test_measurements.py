@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect_quantum.devices.execution.aer import AerSampling
-from biselect_quantum.devices.execution.circuit_files import NEEDED
-from biselect_quantum.devices.execution.manifest import freeze, load_run, plan
-from biselect_quantum.devices.execution.measurements import circuit_for
+from biselect_quantum.devices.circuit_files import NEEDED
+from biselect_quantum.devices.execution._aer import AerSampling
 from biselect_quantum.devices.execution.outcomes import outcome
 from biselect_quantum.devices.execution.remote import ConnectionLostError
+from biselect_quantum.devices.execution.run import circuit_for, freeze, load_run, plan
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.samplers import Readout
-from biselect_quantum.devices.noise.trajectories import misread
+from biselect_quantum.devices.noise.sampling import misread
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from biselect.errors import InputError
 from biselect_quantum.devices.compiled_circuit import Resources
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
-from biselect_quantum.devices.execution.manifest import load_run, plan
 from biselect_quantum.devices.execution.outcomes import device_seconds, forecast, outcome
+from biselect_quantum.devices.execution.run import load_run, plan
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.store import RunStore
 
@@ -26,7 +26,7 @@ def test_the_estimate_is_shots_times_circuit_and_pause():
 
 
 def test_no_service_is_asked_and_a_device_without_the_gates_is_refused(stored, monkeypatch):
-    monkeypatch.setattr("biselect_quantum.devices.execution.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService", None)  # whoever asks, fails
     found = forecast(stored, plan(stored, "ibm:nowhere", shots=100, repeats=2, seed=0))
     assert (found["kind"], found["shots"], len(found["seeds"])) == ("hardware", 100, 2)
     assert found["estimated_device_seconds"] == pytest.approx(200 * (stored.compiled.resources.duration + 250e-6))

@@ -11,7 +11,6 @@ import pytest
 
 from biselect.errors import InputError
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
-from biselect_quantum.devices.execution.manifest import load_run
 from biselect_quantum.devices.execution.outcomes import outcome
 from biselect_quantum.devices.execution.remote import (
     ConnectionLostError,
@@ -20,6 +19,7 @@ from biselect_quantum.devices.execution.remote import (
     ServiceError,
     StillWaitingError,
 )
+from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.runner import execute, progress
 from biselect_quantum.devices.execution.store import RESULTS
 
@@ -183,7 +183,7 @@ def test_a_run_is_done_by_whom_it_was_fixed_for(fixed, tmp_path):
 HAND_IN = """
 import sys, time
 from pathlib import Path
-from biselect_quantum.devices.execution.manifest import load_run
+from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.remote import Service, ServiceError
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
@@ -223,7 +223,7 @@ def test_two_processes_at_once_hand_no_job_in_twice(fixed, records, tmp_path):
 SLOW_RUN = """
 import sys, time
 from pathlib import Path
-from biselect_quantum.devices.execution.manifest import load_run
+from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from biselect.core.untrusted import seal
 from biselect.errors import InputError
-from biselect_quantum.devices.execution.circuit_files import NEEDED
+from biselect_quantum.devices.circuit_files import NEEDED
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
-from biselect_quantum.devices.execution.manifest import NAME, load_run
+from biselect_quantum.devices.execution.run import NAME, load_run
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.samplers import Readout
 from biselect_quantum.devices.execution.store import RESULTS, BusyError, RunStore, locked

@@ -3,4 +3,4 @@
 import lazy_loader
 
 __getattr__, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
-__all__ = ["CsvForm", "read_table"]
+__all__ = ["read_table"]

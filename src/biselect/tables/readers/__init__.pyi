@@ -7,8 +7,6 @@ from ._columnar import with_folders as with_folders
 from ._databases import duckdb_stream as duckdb_stream
 from ._databases import is_sqlite as is_sqlite
 from ._databases import sqlite_blocks as sqlite_blocks
-from ._delimited import PLAIN as PLAIN
-from ._delimited import CsvForm as CsvForm
 from ._delimited import Reading as Reading
 from ._delimited import line_of_row as line_of_row
 from ._delimited import read_as as read_as
@@ -19,8 +17,4 @@ from ._read import checked_file as checked_file
 from ._read import read_blocks as read_blocks
 from ._read import read_table as read_table
 from ._sniffing import sniff as sniff
-from ._text_columns import MOSTLY as MOSTLY
-from ._text_columns import Hints as Hints
-from ._text_columns import entries_of as entries_of
-from ._text_columns import understand as understand
 from ._values import SpilledTable as SpilledTable

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
+from biselect.options import Columns, Csv
 from biselect.tables.readers._columnar import (
     parquet_set_blocks,
     read_arrow,
@@ -19,7 +20,7 @@ from biselect.tables.readers._columnar import (
     read_parquet_set,
     refuse_odd_dates,
 )
-from biselect.tables.readers._delimited import PLAIN, CsvForm, read_delimited
+from biselect.tables.readers._delimited import CsvForm, read_delimited
 from biselect.tables.readers.sources import (
     ARROW,
     CSV,
@@ -36,8 +37,20 @@ from biselect.tables.readers.sources import (
 KNOWN = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS, *DATABASES)
 
 
-def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
-    """Read a table: a file, a part of one (`file.xlsx::Sheet`, `file.db::table`), or a folder or glob of Parquet."""
+def read_table(path: str | Path, csv: Csv = Csv(), columns: Columns = Columns()) -> pa.Table:
+    """Read a table: a file, a part of one (`file.xlsx::Sheet`, `file.db::table`), or a folder or glob of Parquet.
+
+    Args:
+        path: what to read; the ending of its name says what kind of file it is.
+        csv: how a CSV is written, as far as that is known; other files say it themselves.
+        columns: what is known of the columns: those of a CSV that name, are shown or are categories stay text.
+
+    Returns:
+        The rows; of a CSV with how it was read (`biselect.tables.reading_of`).
+
+    Raises:
+        InputError: the file is broken, empty or of an unknown kind.
+    """
     source = Source.of(path)
     if source.is_set:
         with refused_as(f"{source}: cannot be read as Parquet files"):
@@ -49,7 +62,7 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
     if source.part is not None and file.exists() and not name.endswith((*WORKBOOKS, *DATABASES)):
         raise InputError(f"{source}: only workbooks and databases have parts; give {file} alone")
     with checked_file(source):
-        return _usable(_read(name, source, form), source)
+        return _usable(_read(name, source, CsvForm.of(csv, columns)), source)
 
 
 def _read(name: str, source: Source, form: CsvForm) -> pa.Table:
@@ -92,7 +105,7 @@ def checked_file(source: Source) -> Iterator[None]:
         raise
 
 
-def read_blocks(path: str | Path, form: CsvForm = PLAIN) -> Iterator[pa.Table]:
+def read_blocks(path: str | Path, csv: Csv = Csv(), columns: Columns = Columns()) -> Iterator[pa.Table]:
     """The same table a block of rows at a time where the file allows it, as Parquet does; else in one."""
     source = Source.of(path)
     if source.is_set or source.path.suffix.lower() == ".parquet":
@@ -100,7 +113,7 @@ def read_blocks(path: str | Path, form: CsvForm = PLAIN) -> Iterator[pa.Table]:
             for block in parquet_set_blocks(source):
                 yield _usable(block, source)
     else:
-        yield read_table(path, form)
+        yield read_table(path, csv, columns)
 
 
 def _usable(table: pa.Table, source: Source) -> pa.Table:

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from biselect.columns.distribution import LARGEST_RESIDUAL, OUTER, Column, exact_column, fit_scale, upper_surprise
+from biselect.columns.distribution import (
+    LARGEST_RESIDUAL,
+    OUTER,
+    Distribution,
+    exact_distribution,
+    fit_scale,
+    upper_surprise,
+)
 from biselect.errors import InputError
 from biselect.weights.maps import EcdfMap, GaussianMap, MadZMap, Steps, WeightMap, apply_steps, smoothed_cdf
 
@@ -36,7 +43,7 @@ class ConformalMap(WeightMap):
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Fit the score on one half, rank the other."""
         assert rows is not None
         aside = self.aside(len(rows))
@@ -62,13 +69,13 @@ class ConformalMap(WeightMap):
         return apply_steps(self.steps, np.abs(self.scale.residuals(residuals)))
 
 
-def _parts(columns: Sequence[Column], rows: NDArray[np.float64]) -> list[Column]:
+def _parts(columns: Sequence[Distribution], rows: NDArray[np.float64]) -> list[Distribution]:
     """The distributions of a part of the rows; where all its numbers are missing, that of all rows."""
     known = [entries[~np.isnan(entries)] for entries in rows.T]
-    return [exact_column(part) if part.size else column for part, column in zip(known, columns, strict=True)]
+    return [exact_distribution(part) if part.size else column for part, column in zip(known, columns, strict=True)]
 
 
-def _p_value_steps(scores: Column) -> Steps:
+def _p_value_steps(scores: Distribution) -> Steps:
     below = np.concatenate([[0], scores.counts])
     p = (1 + scores.size - below) / (scores.size + 1)
     return Steps(values=scores.values, levels=-np.log(p), inclusive=False)
@@ -95,7 +102,7 @@ class ParetoMap(EcdfMap):
     So values beyond the reference's reach can still be told apart.
     """
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the body, and fit both tails."""
         super().fit(columns)
         self.tails: list[tuple[Tail, Tail]] = []
@@ -123,7 +130,7 @@ class ParetoMap(EcdfMap):
 
 
 def _fit_tail(
-    threshold: float, p: float, excess: NDArray[np.float64], weights: NDArray[np.int64], column: Column
+    threshold: float, p: float, excess: NDArray[np.float64], weights: NDArray[np.int64], column: Distribution
 ) -> Tail:
     """Probability-weighted moments; a tail that would end (ξ < 0) is taken as exponential, so that order is kept.
 
@@ -159,7 +166,7 @@ class DensityMap(WeightMap):
     The only map that sees a gap between two modes. How sparse: the distance to the √n-th nearest reference value.
     """
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Measure how sparse the reference itself is, every entry without counting itself."""
         self.columns = columns
         self.neighbours = [int(np.sqrt(column.size)) for column in self.columns]
@@ -178,7 +185,7 @@ class DensityMap(WeightMap):
         return scores
 
 
-def nth_nearest(column: Column, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+def nth_nearest(column: Distribution, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
     """How far from each x its number-th nearest entry lies: bisection on the rank of the lower end of the window."""
     first = np.maximum(column.below(x) - number, 0)  # of the entries, counted from 0, the window may begin here …
     last = np.minimum(column.at_most(x), column.size - number)  # … or here at the latest
@@ -193,7 +200,7 @@ def nth_nearest(column: Column, x: NDArray[np.float64], number: int) -> NDArray[
 class LaplaceMap(WeightMap):
     """-log P(|Laplace(median, mean absolute deviation)| is further out): the distance itself."""
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Fit by maximum likelihood."""
         self.location, distances = _distances(columns)
         self.spread = np.array([column.mean for column in distances])
@@ -206,7 +213,7 @@ class LaplaceMap(WeightMap):
 class StudentTMap(WeightMap):
     """-log P(|t| is further out), degrees of freedom and scale matched to the median and the 95 % quantile of |z|."""
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Match two quantiles; a spike at the median gives the heaviest tail on offer."""
         self.location, distances = _distances(columns)
         body, tail = np.array([[column.quantile(q) for q in (BODY, TAIL)] for column in distances]).T
@@ -230,7 +237,7 @@ class StudentTMap(WeightMap):
         return -np.log(np.maximum(p, np.finfo(np.float64).tiny))
 
 
-def _distances(columns: Sequence[Column]) -> tuple[NDArray[np.float64], list[Column]]:
+def _distances(columns: Sequence[Distribution]) -> tuple[NDArray[np.float64], list[Distribution]]:
     """The median of each column, and the distribution of the distances from it."""
     medians = np.array([column.quantile(0.5) for column in columns])
     return medians, [column.folded(median) for column, median in zip(columns, medians, strict=True)]
@@ -252,7 +259,7 @@ class LogisticMap(WeightMap):
     def __init__(self, labels: ArrayLike | None = None) -> None:
         self.labels = labels
 
-    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+    def fit(self, columns: Sequence[Distribution], rows: NDArray[np.float64] | None = None) -> None:
         """Fit one regression per feature."""
         if rows is None or self.labels is None:
             raise InputError("the logistic map is supervised: Weigher(LogisticMap(labels)), one label per row")

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.noise.courses import Errors, draw_courses, pauli_labels
-from biselect_quantum.devices.noise.model import NoisyCircuit, cut_noise
-from biselect_quantum.devices.noise.trajectories import NoisyShots, misread
+from biselect_quantum.devices.noise.noisy_circuit import NoisyCircuit, cut_noise
+from biselect_quantum.devices.noise.sampling import NoisyShots, misread
+from biselect_quantum.devices.noise.trajectories import Errors, draw_courses, pauli_labels
+from biselect_quantum.shots import decode_bits
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target

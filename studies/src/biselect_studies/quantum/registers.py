@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.devices.colouring import recoloured
 from biselect_quantum.devices.compile import compile_circuit
-from biselect_quantum.devices.noise.courses import read_out
-from biselect_quantum.devices.noise.model import LABEL, NoisyCircuit, cut_noise
+from biselect_quantum.devices.mixer_order import recoloured
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, cut_noise
+from biselect_quantum.devices.noise.trajectories import read_out
 from biselect_quantum.devices.paths import Y_FRAME, CompilationPath
 from biselect_quantum.devices.readout import pulse_errors
 from biselect_quantum.simulate.program import RZZ, Program

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect_quantum.devices.analysis import Range, exact_interval, pooled
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.shots import Shots
 
 TOGETHER = 1 << 22  # energies that are looked at at a time
 CONTROL = 100_000  # random strings at least that repair is held against

@@ -14,8 +14,10 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect.solvers import solve
-from biselect_quantum.devices.bundle import EDGES, Bundle, place_circuit
+from biselect_quantum.devices import place_circuit
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.device_circuit import Bundle
+from biselect_quantum.devices.masks import EDGES
 from biselect_quantum.devices.targets import load_target
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def _point(keep: float | str, made: Bundle, best: Any, trajectories: int, seed: 
     if best is None:
         figures["mass"] = flawless(made.compiled, made.target)
     else:
-        from biselect_quantum.devices.noise.chances import noisy_chances
+        from biselect_quantum.devices.noise.probabilities import noisy_chances
 
         chances = noisy_chances(made.compiled, made.target, problem, best, trajectories=trajectories, seed=seed)
         figures = {name: getattr(chances, name) for name in ("mass", *figures)}

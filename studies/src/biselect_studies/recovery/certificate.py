@@ -12,20 +12,22 @@ from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
 from biselect.progress import Progress
 from biselect.solvers import solve
-from biselect_studies.recovery.estimated_signal import Estimate, estimate
-from biselect_studies.recovery.noise import Bernstein, Noise, SubGaussian, clipped
-from biselect_studies.recovery.structure import RankOneCheck, rank_one_check
+from biselect_studies.recovery._words import estimate_in_words, findings
+from biselect_studies.recovery.structure import Estimate, RankOneCheck, estimate, rank_one_check
 from biselect_studies.recovery.thresholds import (
     NOTHING,
     PAPER_LOOSENESS,
+    Bernstein,
     Burden,
+    Noise,
+    SubGaussian,
     classwise_threshold,
+    clipped,
     feature_first_threshold,
     joint_threshold,
     tolerated_feature_first_error,
     tolerated_joint_error,
 )
-from biselect_studies.recovery.words import estimate_in_words, findings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from biselect.core import SelectionProblem
-    from biselect.tables import Roles
     from biselect_studies.recovery import Certificate
 
 KINDS = ("bounded", "paper", "none")
@@ -58,14 +57,12 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
-    from biselect.tables import Roles
     from biselect.tables.readers.sources import Source
     from biselect_studies.recovery import certify as certify_problem
 
     steps = Steps(output.quiet)
     with steps.step(f"Reading {Source.of(problem).name}"):
-        roles = Roles(id_column=columns.id, exclude=columns.exclude)
-        loaded, background = read_weights(problem, reference, roles, k=k, m=m, marginals=marginals)
+        loaded, background = read_weights(problem, reference, columns, k=k, m=m, marginals=marginals)
     assumed = {name: value for name, value in asdict(theory).items() if value is not None}
     with steps.step("Finding the best block") as progress:
         certificate = certify_problem(
@@ -84,19 +81,19 @@ def certify(
 
 
 def read_weights(
-    problem: Path, reference: Path | None, roles: Roles, *, k: int | None, m: int | None, marginals: str
+    problem: Path, reference: Path | None, columns: Columns, *, k: int | None, m: int | None, marginals: str
 ) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
     """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
-    from biselect.tables import open_pool
+    from biselect.tables import Table, open_pool
     from biselect.tables.problem_files import read_problem
     from biselect.weights import Weigher
-    from biselect_studies.data.marginals import MARGINALS
+    from biselect_studies.data.synthetic import MARGINALS
 
     if reference is None:
-        return read_problem(problem, k, m, roles.id_column, roles.exclude), None
+        return read_problem(problem, k, m, columns.id, columns.exclude), None
     if k is None or m is None:
         raise InputError("a pool has no budgets; give both -k and -m")
-    rows = open_pool(problem, reference, roles)
+    rows = open_pool(Table(problem, columns), reference)
     normal, pool = rows.matrices
     calibrator = Weigher(map="ecdf").fit(normal)
     made = calibrator.problem(pool, k, m, marginals=MARGINALS[marginals], sample_names=rows.sample_names)

@@ -1,9 +1,8 @@
-from .circuit_files import load_circuit as load_circuit
-from .manifest import freeze as freeze
-from .manifest import load_run as load_run
-from .manifest import plan as plan
 from .outcomes import outcome as outcome
-from .primitive import SectorSampler as SectorSampler
+from .run import freeze as freeze
+from .run import load_run as load_run
+from .run import plan as plan
 from .runner import execute as execute
 from .runner import take_shots as take_shots
 from .samplers import sampler_for as sampler_for
+from .sector_sampler import SectorSampler as SectorSampler

@@ -24,9 +24,9 @@ from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.execution.samplers import EXACT, Readout, Sampler
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect_quantum.simulate.layers import Layers
-from biselect_quantum.simulate.measure import measure
+from biselect_quantum.simulate.limits import check_memory
 from biselect_quantum.simulate.program import RZZ, XY, Classes, Edge, Program
-from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.states import measure
 
 if TYPE_CHECKING:
     from biselect_quantum.simulate.wide import WideSampler

@@ -7,10 +7,9 @@ from typing import Any
 
 from biselect.core.files import write_file
 from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of, pooled
+from biselect_quantum.devices.circuit_files import StoredCircuit
 from biselect_quantum.devices.compiled_circuit import Resources
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit
-from biselect_quantum.devices.execution.manifest import StoredRun
-from biselect_quantum.devices.execution.measurements import by_repeat, calibration_of, measurements
+from biselect_quantum.devices.execution.run import StoredRun, by_repeat, calibration_of, measurements
 from biselect_quantum.devices.execution.samplers import Readout, place_of, sampler_for
 from biselect_quantum.devices.readout import Corrected, UnreadableBitError, correct
 

@@ -5,17 +5,16 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any
 
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect_quantum.devices.bundle import Bundle, installed
-from biselect_quantum.devices.decode import Shots
+from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
+from biselect_quantum.devices.device_circuit import Bundle, installed
 from biselect_quantum.devices.execution import remote
-from biselect_quantum.devices.execution.circuit_files import StoredCircuit, check_circuit
-from biselect_quantum.devices.execution.manifest import PARTS, StoredRun
-from biselect_quantum.devices.execution.measurements import circuit_for
+from biselect_quantum.devices.execution.run import PARTS, StoredRun, circuit_for
 from biselect_quantum.devices.execution.samplers import Readout, Sampler, sampler_for
 from biselect_quantum.devices.execution.store import RunStore
+from biselect_quantum.shots import Shots
 
 Say = Callable[[str], None]
 
@@ -90,7 +89,7 @@ def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, s
     sampler = sampler_for(on)
     sampler.check(circuit.compiled)
     check_circuit(circuit)
-    readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
+    readout = sampler.sample(circuit.compiled, check_integer("shots", shots), check_integer("seed", seed, least=0))
     return readout.decoded(circuit.problem, circuit.compiled.clbits)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect_quantum.devices.targets import name_with_hash
+from biselect_quantum.shots import CountedBits, Shots, bit_table, decode_bits
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
@@ -42,15 +42,15 @@ class Place:
 PLACES = {
     "sector": Place(kind=EXACT, made_by="exact_shots:SectorSampling"),
     "wide": Place(kind=EXACT, made_by="exact_shots:WideSampling"),
-    "aer": Place(kind=EXACT, made_by="aer:AerSampling"),
-    "noisy": Place(kind=NOISE_MODEL, made_by="aer:NoisySampling", takes="DEVICE"),
-    "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
+    "aer": Place(kind=EXACT, made_by="_aer:AerSampling"),
+    "noisy": Place(kind=NOISE_MODEL, made_by="_aer:NoisySampling", takes="DEVICE"),
+    "ibm": Place(kind=HARDWARE, made_by="_ibm:IbmSampling.connect", takes="DEVICE", service=True),
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
-GIVEN_BY = "given:as_sampler"
+GIVEN_BY = "_any_backend:as_sampler"
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
 
 

@@ -19,7 +19,7 @@ from biselect.errors import BiselectError, InputError
 from biselect_quantum.devices.execution.samplers import Readout
 
 if TYPE_CHECKING:
-    from biselect_quantum.devices.execution.manifest import StoredRun
+    from biselect_quantum.devices.execution.run import StoredRun
 
 RESULTS = "results.sqlite"
 TABLES = ("measurements", "jobs")  # one record for each that is finished; one for each event of a job

@@ -1,8 +1,8 @@
-from .chances import NoisyChances as NoisyChances
-from .chances import noisy_chances as noisy_chances
-from .figures import filled_in as filled_in
-from .model import LABEL as LABEL
-from .model import NoisyCircuit as NoisyCircuit
-from .model import cut_noise as cut_noise
-from .trajectories import NoisyShots as NoisyShots
-from .trajectories import noisy_shots as noisy_shots
+from .noisy_circuit import LABEL as LABEL
+from .noisy_circuit import NoisyCircuit as NoisyCircuit
+from .noisy_circuit import cut_noise as cut_noise
+from .probabilities import NoisyChances as NoisyChances
+from .probabilities import noisy_chances as noisy_chances
+from .recorded_errors import filled_in as filled_in
+from .sampling import NoisyShots as NoisyShots
+from .sampling import noisy_shots as noisy_shots

@@ -1,183 +1,137 @@
-"""Shots of the whole circuit under a noise model: what goes wrong is drawn first, then states are run.
+"""What goes wrong in a shot, drawn before any state is run: a course of Pauli errors.
 
-All shots in which nothing goes wrong share one state, and so do shots with the same course of errors; only the rest are
-run one by one, as matrix product states or as state vectors: whichever should take less time.
+Each gate's channel is twirled to Paulis, so what goes wrong does not depend on the state. Twirling keeps the fidelity
+of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets. The circuit and its errors are
+plain data here: no Qiskit is needed to draw courses, or to run them as state vectors.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.decode import Shots, bit_table, decode_bits
-from biselect_quantum.devices.noise.courses import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
-from biselect_quantum.devices.noise.model import LABEL, NoisyCircuit, cut_noise
-from biselect_quantum.devices.noise.vectors import WIDEST, StagedCircuit
 
-if TYPE_CHECKING:
-    from qiskit.transpiler import Target
+Errors = tuple[tuple[int, int], ...]
+"""(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
 
-DISCARDED = 1e-8  # weight that a bond may lose at a gate
-# what one core took, to choose how a course is run; `benchmarks/bench_trajectories.py` prints both sides
-STAGE_SECONDS, TURN_SECONDS, DIAGONAL_SECONDS = 5e-5, 0.4e-9, 1.2e-9  # the last two for each amplitude
-RUN_SECONDS, GATE_SECONDS, BOND_SECONDS = 3e-3, 1e-4, 1e-11  # of Aer, the last for each χ³
+ROUNDING = 1e-9
+WAIT = "id"  # the name of a step in which a qubit only waits
+
+
+class Step(NamedTuple):
+    """A gate, and what may go wrong right after it."""
+
+    name: str
+    qubits: tuple[int, ...]
+    angles: tuple[float, ...] = ()
+    chances: tuple[float, ...] = ()  # of each Pauli, in the order of `pauli_labels`; none where nothing goes wrong
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NoisyShots:
-    """What was read.
+class PlainCircuit:
+    """A circuit with its errors, as plain data.
 
     Attributes:
-        shots: under the original variables, in or out of the budgets.
-        confusion: of each original variable, (variables, is, read): how often it is misread.
-        flawless: share of the shots in which no gate erred.
-        seconds: what it took.
-        label: what this is.
+        steps: gates by the names that Qiskit has for them, in their order.
+        reads: the qubit that each bit reads.
+        confusion: of each bit, (bits, is, read): the probability to read what from what is.
     """
 
-    shots: Shots
+    steps: tuple[Step, ...]
+    reads: tuple[int, ...]
     confusion: NDArray[np.float64]
-    flawless: float
-    seconds: float
-    label: str = f"{LABEL}; errors twirled to Paulis"
+
+    def __post_init__(self) -> None:
+        for number, step in enumerate(self.steps):
+            if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
+                raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
+
+    def in_order(self, bits: Sequence[int]) -> PlainCircuit:
+        """The same circuit with its bits in another order."""
+        order = list(bits)
+        return replace(self, reads=tuple(self.reads[bit] for bit in order), confusion=self.confusion[order])
+
+    @cached_property
+    def sites(self) -> tuple[int, ...]:
+        """The steps after which something may go wrong."""
+        return tuple(number for number, step in enumerate(self.steps) if step.chances)
+
+    @property
+    def width(self) -> int:
+        """How many qubits there are."""
+        return len({qubit for step in self.steps for qubit in step.qubits} | set(self.reads))
+
+    @property
+    def flawless(self) -> float:
+        """The probability that nothing goes wrong."""
+        return float(np.prod([self.steps[site].chances[0] for site in self.sites]))
 
 
-def noisy_shots(
-    compiled: Compiled,
-    target: Target,
-    problem: SelectionProblem,
-    shots: int,
-    *,
-    courses: int | None = None,
-    seed: int = 0,
-    idle: bool = False,
-) -> NoisyShots:
-    """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
+def is_wait(operation: Any) -> bool:
+    """Whether a step of a noisy circuit is the relaxation of a waiting qubit, and no gate."""
+    return operation.name in ("quantum_channel", "kraus", "superop")
 
-    Args:
-        compiled: what would be submitted.
-        target: the device with its recorded errors.
-        problem: whose circuit it is.
-        shots: how many; each in which something goes wrong takes a simulation of its own.
-        courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
-            outcomes are as likely as ever, but not independent.
-        seed: fixes errors and outcomes.
-        idle: whether waiting qubits relax, see `cut_noise`.
+
+def draw_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
+    """How many of so many shots take each course."""
+    return Counter(sorted(_drawn(circuit, np.full(count, -1), rng)))
+
+
+def draw_wrong_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
+    """The same, of shots in which something does go wrong."""
+    right = np.array([circuit.steps[site].chances[0] for site in circuit.sites])
+    passed = np.cumprod(right)  # the probability that nothing has gone wrong up to a site
+    first = np.searchsorted(1 - passed, rng.random(count) * (1 - passed[-1]), side="right")
+    return Counter(sorted(_drawn(circuit, np.minimum(first, len(right) - 1), rng)))
+
+
+def _drawn(circuit: PlainCircuit, first: NDArray[np.int64], rng: np.random.Generator) -> Iterable[Errors]:
+    """A course for each entry: nothing goes wrong before that site, something does there; -1 for anything at all."""
+    found: list[list[tuple[int, int]]] = [[] for _ in first]
+    for site, number in enumerate(circuit.sites):
+        none, *rest = circuit.steps[number].chances
+        wrong = np.flatnonzero((first == site) | ((rng.random(len(first)) >= none) & (first < site)))
+        if wrong.size:
+            drawn = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
+            for shot, pauli in zip(wrong.tolist(), drawn.tolist(), strict=True):
+                found[shot].append((number, pauli))
+    return map(tuple, found)
+
+
+def pauli_labels(qubits: int) -> list[str]:
+    """Paulis in Qiskit's order: the last letter acts on the first qubit."""
+    return ["".join(letters) for letters in product("IXYZ", repeat=qubits)]
+
+
+def twirled(channel: Any) -> NDArray[np.float64]:
+    """The probability of each Pauli, in the order of `pauli_labels`.
+
+    A twirled channel multiplies Pauli Q by λ_Q, the diagonal of its transfer matrix; λ_Q = Σ_P p_P (±1), with a minus
+    where P and Q anticommute, and so back: p_P = Σ_Q λ_Q (±1) / 4^n.
     """
-    begin = perf_counter()
-    noisy = cut_noise(compiled, target, idle=idle)
-    table, flawless = noisy_table(noisy, shots, seed, courses)
-    return NoisyShots(
-        shots=decode_bits(table, problem, compiled.clbits),
-        confusion=noisy.confusion[list(compiled.clbits)],
-        flawless=flawless,
-        seconds=perf_counter() - begin,
-        label=noisy.twirled_label,
-    )
+    from qiskit.quantum_info import PTM, SuperOp
+
+    transfer = np.real(np.diagonal(PTM(SuperOp(channel)).data))
+    one = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+    signs = np.ones((1, 1))
+    while len(signs) < len(transfer):
+        signs = np.kron(signs, one)
+    found = np.maximum(signs @ transfer / len(transfer), 0.0)
+    return found / found.sum()
 
 
-def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = None) -> tuple[NDArray[np.uint8], float]:
-    """Classical bits, one row a shot, and the share of the shots in which no gate erred."""
-    if shots < 1:
-        raise InputError(f"shots must be at least 1, got {shots}")
-    rng = np.random.default_rng(seed)
-    courses = draw_courses(noisy.plain, shots, rng)
-    if most is not None:
-        courses = _shared(courses, most, rng)
-    if runs_faster_as_vectors(noisy.plain):
-        table = _vector_shots(noisy.plain, courses, rng)
-    else:
-        table = _product_state_shots(noisy, courses, int(rng.integers(1 << 31)))
-    return misread(table, noisy.confusion, rng), courses.get((), 0) / shots
-
-
-def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """What is read of classical bits, one row a shot; `confusion` is (bits, is, read)."""
-    wrong = rng.random(table.shape) < confusion[np.arange(table.shape[1]), table, 1 - table]
-    return np.where(wrong, 1 - table, table).astype(np.uint8)
-
-
-def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:
-    """Few courses in place of many: some of the shots with errors, drawn at random, lend theirs to all of them."""
-    wrong = [course for course, shots in courses.items() if course for _ in range(shots)]
-    if len(wrong) <= most:
-        return dict(courses)
-    lenders = rng.choice(len(wrong), most, replace=False)
-    lent = Counter(wrong[lenders[number]] for number in rng.integers(most, size=len(wrong)))
-    return {**{course: shots for course, shots in courses.items() if not course}, **dict(sorted(lent.items()))}
-
-
-def runs_faster_as_vectors(circuit: PlainCircuit) -> bool:
-    """Whether courses should take less time as state vectors than as matrix product states, by these estimates.
-
-    A state vector is passed over for every turned qubit and every diagonal of a stage. A matrix product state, in the
-    order of the qubits, takes χ³ at each bond that a two-qubit gate spans; the bond's χ is at most 2 for every gate
-    across it, and at most 2 for every qubit on its shorter side.
-    """
-    if circuit.width > WIDEST:
-        return False
-    staged = StagedCircuit(circuit)
-    vectors = STAGE_SECONDS * len(staged.stages) + 2.0**circuit.width * (
-        TURN_SECONDS * staged.turns + DIAGONAL_SECONDS * staged.diagonals
-    )
-    spans = [sorted(step.qubits) for step in circuit.steps if len(step.qubits) == 2]
-    across = np.zeros(max(1, circuit.width - 1))
-    for first, last in spans:
-        across[first:last] += 1
-    place = np.arange(len(across))
-    bonds = 2.0 ** np.minimum(across, np.minimum(place + 1, len(across) - place))
-    products = RUN_SECONDS + sum(GATE_SECONDS + BOND_SECONDS * float((bonds[a:b] ** 3).sum()) for a, b in spans)
-    return vectors < products
-
-
-def _vector_shots(circuit: PlainCircuit, courses: Mapping[Errors, int], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One row of bits for every shot."""
-    bits = np.arange(len(circuit.reads))
-    rows: dict[Errors, NDArray[np.int64]] = {}
-    for course, found in StagedCircuit(circuit).probabilities(courses):
-        passed = np.cumsum(found, dtype=np.float64)
-        states = np.searchsorted(passed, passed[-1] * rng.random(courses[course]), side="right")
-        rows[course] = (states[:, None] >> bits) & 1
-    return np.concatenate([rows[course] for course in courses])
-
-
-def _product_state_shots(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
-    """One row of classical bits for every shot."""
-    from qiskit_aer import AerSimulator
-
-    simulator = AerSimulator(
-        method="matrix_product_state",
-        matrix_product_state_truncation_threshold=DISCARDED,
-        max_parallel_threads=1,
-        max_memory_mb=1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
-    )
-    rows: list[NDArray[np.int64]] = []
-    for position, (course, shots) in enumerate(courses.items()):
-        run = simulator.run(_with_errors(noisy, course), shots=shots, seed_simulator=(seed + position) % (1 << 31))
-        bits, counts = bit_table(run.result().get_counts())
-        rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
-    return np.concatenate(rows)
-
-
-def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:
-    """The circuit with Paulis after the gates that went wrong."""
-    circuit = noisy.circuit.copy_empty_like()
-    wrong = dict(course)
-    for number, step in enumerate(noisy.circuit.data):
-        if not is_wait(step.operation):
-            circuit.append(step)
-        if number in wrong:
-            letters = pauli_labels(len(step.qubits))[wrong[number]]
-            for qubit, letter in zip(step.qubits, reversed(letters), strict=True):
-                if letter != "I":
-                    getattr(circuit, letter.lower())(qubit)
-    return circuit
+def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of what is read, bit 0 the lowest; `confusion` is (bits, is, read)."""
+    table = probabilities.reshape((2,) * len(confusion))
+    for bit, matrix in enumerate(confusion):
+        axis = table.ndim - 1 - bit
+        table = np.moveaxis(np.tensordot(matrix.T, table, axes=(1, axis)), 0, axis)
+    return table.ravel()

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect_quantum.simulate.limits import Look, go_on
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, Program
-from biselect_quantum.simulate.stopping import Look, go_on
 
 BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
 WALKERS, STEPS_PER_QUBIT = 32, 40

@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.samples import Samples
+from biselect_quantum.shots import Samples
+from biselect_quantum.simulate.limits import Look, go_on
 from biselect_quantum.simulate.program import Program
-from biselect_quantum.simulate.stopping import Look, go_on
-from biselect_quantum.simulate.wide.chain import BondLimitError, Chain, Charge, TooMuchWorkError
+from biselect_quantum.simulate.wide._chain import BondLimitError, Chain, Charge, TooMuchWorkError
 from biselect_quantum.simulate.wide.order import Order, candidate_orders
 
 Bits = NDArray[np.int8]
@@ -102,7 +102,7 @@ class WideSampler:
         self._look = look
         self._xp: Any = np
         if device == "gpu":
-            from biselect_quantum.simulate.gpu import require_cupy
+            from biselect_quantum.simulate._gpu import require_cupy
 
             self._xp = require_cupy()
         begin = perf_counter()

@@ -1,0 +1,250 @@
+"""The files of a compiled circuit: what goes into them, and the circuit from them, checked against their manifest.
+
+A folder holds QPY, OpenQASM, manifest, snapshot, problem, angles and a picture of the patch: registers, mixer edges by
+colour, and the cross edges that carry couplings. All files appear whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.core.checks import check_integer
+from biselect.core.files import check_folder, write_folder
+from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
+from biselect.errors import InputError, MissingDependencyError
+from biselect.plot.style import COLOURS, MARKERS, house_style, panels
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.devices._circuit_checks import check_meaning, check_unchanged
+from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.device_circuit import FORMAT, Bundle, layout_of, mask_of
+from biselect_quantum.devices.masks import masked
+from biselect_quantum.devices.paths import QiskitPath, path_of
+from biselect_quantum.devices.targets import from_snapshot, snapshot
+from biselect_quantum.simulate.program import Program
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
+
+    from biselect_quantum.devices.device_circuit import Bundle
+    from biselect_quantum.devices.patches import Patch
+    from biselect_quantum.simulate.program import Program
+
+
+MOST_LAYERS = 1000
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredCircuit:
+    """A compiled circuit and the problem it is for.
+
+    Attributes:
+        manifest: what `biselect compile` wrote about it.
+        problem: the dense problem. Its order is that of everything here.
+        surrogate: what the phases are made of.
+        compiled: the circuit.
+        snapshot: the file of the device that it was compiled for.
+    """
+
+    manifest: dict[str, Any]
+    problem: SelectionProblem
+    surrogate: SelectionProblem
+    compiled: Compiled
+    snapshot: bytes = field(repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device that it was compiled for."""
+        with refused_as("the target of the circuit cannot be read, compile again"):
+            return from_snapshot(json_of(self.snapshot.decode()))
+
+
+def circuit_contents(
+    made: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
+    """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
+
+    It vouches for `more` files too, seals `facts`, such as what the circuit is for, and says what was checked.
+    """
+    from biselect_quantum.devices.qiskit_circuits import qasm3_text, qpy_bytes
+
+    facts = {**(facts or {}), "checked": check_circuit(made)}
+    circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+    problem = io.BytesIO()
+    made.problem.save(problem)
+    contents = {
+        "circuit.qpy": qpy_bytes(circuit),
+        "circuit.qasm": qasm3_text(circuit).encode(),
+        "target.json": json_bytes(snapshot(made.target)),
+        "problem.npz": problem.getvalue(),
+        **({} if made.training is None else {"angles.json": made.training.to_json().encode()}),
+        **(more or {}),
+    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **facts, "files": hashes}))}
+
+
+def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+    """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
+    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    program = _program(circuit.surrogate, manifest)
+    compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
+    return check_meaning(compiled, circuit.target, manifest)
+
+
+def load_circuit(folder: str | Path) -> StoredCircuit:
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
+    return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
+
+
+def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
+    """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
+    if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
+        raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); `biselect compile` writes one")
+    check_seal(manifest, folder / "manifest.json")
+    contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
+    problem = SelectionProblem.load(folder / "problem.npz")
+    if problem.digest != manifest.get("problem_hash"):
+        raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
+    with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
+        surrogate = masked(problem, mask_of(manifest, problem))
+        if surrogate.digest != manifest["surrogate_hash"]:
+            raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
+        path, program = path_of(manifest["path"]), _program(surrogate, manifest)
+        values = program.in_order(manifest["angles"])
+        compiled = Compiled(
+            circuit=_circuit(contents["circuit.qpy"], folder),
+            program=program.bind(values),
+            path=path,
+            target=manifest["target"]["name"],
+            seed=manifest["seed"],
+            initial_layout=tuple(manifest["layout"]["initial"]),
+            final_layout=tuple(manifest["layout"]["final"]),
+            clbits=tuple(layout_of(manifest, problem)),
+            resources=Resources(**manifest["resources"]),
+            late=(program, tuple(values.tolist())) if isinstance(path, QiskitPath) and path.late else None,
+        )
+        check_unchanged(compiled, _target(contents["target.json"], manifest), manifest)
+    return StoredCircuit(
+        manifest=dict(manifest),
+        problem=problem,
+        surrogate=surrogate,
+        compiled=compiled,
+        snapshot=contents["target.json"],
+    )
+
+
+def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; it belongs to the manifest beside it") from error
+    known = manifest.get("files")
+    if not isinstance(known, Mapping) or hashlib.sha256(content).hexdigest() != known.get(path.name):
+        raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
+    return content
+
+
+def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
+    """The recorded circuit with its angles free: mixer edges in the order in which they were compiled."""
+    bits, n, depth = manifest["start"], surrogate.n_samples, check_integer("depth", manifest["depth"])
+    if depth > MOST_LAYERS:
+        raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
+    start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
+    mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
+    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program()
+
+
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
+def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
+    try:
+        from qiskit import qpy
+    except ImportError as error:
+        raise MissingDependencyError("circuits need Qiskit: pip install ./quantum") from error
+    try:
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
+    except Exception as error:  # Qiskit raises whatever a broken file runs into
+        raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
+
+
+def json_bytes(content: Any) -> bytes:
+    """Plain data as our manifests are written."""
+    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+NAMES = ("circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg", "manifest.json")
+SCALE = 0.42  # inches between neighbouring qubits
+QUIET = "#d9d9d9"
+
+
+def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
+    """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
+    from matplotlib import rc_context
+
+    check_folder(Path(folder), NAMES)
+    picture = io.BytesIO()
+    with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time
+        figure = draw_patch(made.patch, made.target, made.compiled.program)
+        figure.savefig(picture, format="svg", metadata={"Date": None})
+    return write_folder(folder, circuit_contents(made, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
+
+
+def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
+    """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
+    from biselect_quantum.devices.device_errors import calibration, positions_of
+    from biselect_quantum.simulate.program import XY, steps
+
+    places = positions_of(target)
+    hops = [(op.qubits[0], op.qubits[1]) for op in program.layers[0] if op.kind == XY]
+    classes = dict(zip(hops, steps(hops), strict=True))
+    rows, columns = (max(place[axis] for place in places) + 1 for axis in (0, 1))
+    figure, axes = panels(1, 1, width=max(4.0, columns * SCALE), height=max(2.5, rows * SCALE + 0.6))
+    panel = axes[0, 0]
+    used = set(patch.layout)
+
+    def line(here: int, there: int, **look: object) -> None:
+        ends = [places[here], places[there]]
+        panel.plot([column for _, column in ends], [-row for row, _ in ends], **look)
+
+    device = calibration(target)
+    for here, there in [] if device.joins_all_pairs else device.edge_costs:
+        line(here, there, color=QUIET, linewidth=0.8, zorder=1)
+    for (i, j), colour in classes.items():
+        label = f"mixer, colour {colour + 1}"
+        line(patch.layout[i], patch.layout[j], color=COLOURS[2 + colour % 5], linewidth=2.6, zorder=2, label=label)
+    dashed = {"color": "black", "linewidth": 1.6, "linestyle": (0, (2, 1.2)), "zorder": 3, "label": "cross edge"}
+    for u, v in [] if device.joins_all_pairs else patch.cross_edges:
+        line(patch.samples[u], patch.features[v], **dashed)
+    rest = [place for qubit, place in enumerate(places) if qubit not in used]
+    panel.scatter([column for _, column in rest], [-row for row, _ in rest], s=14, c=QUIET, zorder=4)
+    for number, (label, register) in enumerate((("samples", patch.samples), ("features", patch.features))):
+        group = [places[qubit] for qubit in register]
+        look = {"s": 72, "c": COLOURS[number], "marker": MARKERS[number], "zorder": 4, "label": label}
+        panel.scatter([column for _, column in group], [-row for row, _ in group], **look)
+    for position, qubit in [*enumerate(patch.samples), *enumerate(patch.features)]:
+        row, column = places[qubit]
+        panel.annotate(str(position), (column, -row), color="white", fontsize=5.5, ha="center", va="center", zorder=5)
+    panel.set_aspect("equal")
+    panel.axis("off")
+    named = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
+    return figure

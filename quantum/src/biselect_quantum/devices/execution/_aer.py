@@ -1,0 +1,76 @@
+"""The compiled circuit itself, gate by gate: on Aer without errors, or under a noise model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from biselect.errors import MissingDependencyError
+from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.execution.samplers import EXACT, NOISE_MODEL, Readout, Sampler, fixed_name
+from biselect_quantum.devices.qiskit_circuits import check_gates, cut
+from biselect_quantum.devices.targets import load_target
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.noise.noisy_circuit import NoisyCircuit
+
+try:
+    from qiskit_aer import AerSimulator
+except ImportError as error:
+    raise MissingDependencyError("Aer is missing: pip install ./quantum") from error
+
+STATEVECTOR_QUBITS = 24
+MEMORY_MB = 1 << 20  # Aer guesses from the number of qubits, which is not what a matrix product state takes
+
+
+class AerSampling(Sampler):
+    """Shots of the compiled gates without errors."""
+
+    name = "aer"
+    kind = EXACT
+
+    def check(self, compiled: Compiled) -> None:
+        """Aer takes any gate; beyond a state vector it may take long."""
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure the compiled gates on the qubits that they use."""
+        circuit = cut(compiled.circuit)
+        method = "statevector" if circuit.num_qubits <= STATEVECTOR_QUBITS else "matrix_product_state"
+        simulator = AerSimulator(method=method, max_memory_mb=MEMORY_MB, max_parallel_threads=1)
+        result = simulator.run(circuit, shots=shots, seed_simulator=seed).result()
+        return Readout.of(result.get_counts(), circuit.num_clbits)
+
+
+class NoisySampling(Sampler):
+    """Shots of the compiled gates under a recorded device's errors."""
+
+    kind = NOISE_MODEL
+
+    def __init__(self, device: str) -> None:
+        self.name = fixed_name(f"noisy:{device}")
+        self._target = load_target(self.name.partition(":")[2])
+        self._made: tuple[Compiled, NoisyCircuit] | None = None
+
+    def _noisy(self, compiled: Compiled) -> NoisyCircuit:
+        """The circuit with its errors, made once for all repeats."""
+        from biselect_quantum.devices.noise.noisy_circuit import cut_noise
+
+        if self._made is None or self._made[0] is not compiled:
+            self._made = compiled, cut_noise(compiled, self._target)
+        return self._made[1]
+
+    def check(self, compiled: Compiled) -> None:
+        """The device must have every gate where it is used, and must have recorded its errors."""
+        check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
+        self._noisy(compiled)
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure; every shot in which something goes wrong takes a simulation of its own."""
+        from biselect_quantum.devices.noise.sampling import noisy_table
+
+        noisy = self._noisy(compiled)
+        table, flawless = noisy_table(noisy, shots, seed)
+        _, _, device = self.name.partition(":")
+        source = f"errors from the snapshot file {device}; " if ".json" in device else ""
+        said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        return Readout.of(table)

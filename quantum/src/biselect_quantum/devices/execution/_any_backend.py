@@ -1,0 +1,252 @@
+"""Samplers that the caller holds: any BaseSamplerV2 and any BackendV2, whoever made it.
+
+Such a one gets the compiled circuit on the device's own qubits if it knows a device or its errors, and else on the
+circuit's own qubits alone, for a simulator may set up a state of every qubit that it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy, deepcopy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.errors import BiselectError, InputError, MissingDependencyError
+from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.execution.remote import scrubbed
+from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, Readout, Sampler
+from biselect_quantum.devices.qiskit_circuits import cut, foreign_gate, to_qiskit
+
+try:
+    from qiskit import QuantumCircuit
+    from qiskit.primitives import BaseSamplerV2, StatevectorSampler
+    from qiskit.providers import BackendV2
+except ImportError as error:
+    raise MissingDependencyError("samplers need Qiskit: pip install ./quantum") from error
+
+RUNTIME = "qiskit_ibm_runtime"
+RECORDED = (f"{RUNTIME}.fake_provider", "qiskit.providers.fake_provider")  # backends that simulate a device's errors
+
+
+def as_sampler(given: Any) -> Sampler:
+    """The sampler of ours that takes its shots from the given one."""
+    if _package(given) == RUNTIME and not _is_recorded(given) and _is_mode(given):
+        return _of_runtime(given)
+    if isinstance(given, BaseSamplerV2):
+        backend = _backend_of(given)
+        if _package(given) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
+            return _with_own_options(given, backend)
+        return GivenSampler(given, backend)
+    if isinstance(given, BackendV2):
+        return GivenBackend(given)
+    raise InputError(
+        f"a {type(given).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
+    )
+
+
+class _Given(Sampler):
+    """What both kinds share."""
+
+    _backend: Any
+
+    def check(self, compiled: Compiled) -> None:
+        """A device must have every gate where it is used; a simulator may take another for one without errors."""
+        if self._backend is not None and _is_placed(self._backend):
+            if said := foreign_gate(compiled.circuit, self._backend.target):
+                raise InputError(
+                    f"{self.name} has no {said}, which the circuit uses: it was compiled for {compiled.target!r}; "
+                    "give this backend to compile_problem instead"
+                )
+
+    def _wires(self, compiled: Compiled) -> QuantumCircuit:
+        """The compiled circuit, on the device's qubits or on its own."""
+        return compiled.circuit if self._backend is not None and _is_placed(self._backend) else cut(compiled.circuit)
+
+    def _told(self, seeded: bool) -> None:
+        self.remark = "" if seeded else f"{self.name} takes no seed: it would not give the same shots again"
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Whatever goes wrong in the caller's sampler, as one error; its text may hold what must not be seen."""
+        try:
+            yield
+        except BiselectError:
+            raise
+        except Exception as error:
+            said = scrubbed(error) or type(error).__name__
+            raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {said}") from None
+
+
+class GivenSampler(_Given):
+    """Shots of a BaseSamplerV2."""
+
+    def __init__(self, sampler: BaseSamplerV2, backend: BackendV2 | None) -> None:
+        self._sampler, self._backend = sampler, backend
+        self.name = _sampler_name(sampler, backend)
+        exact = isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler)
+        self.kind = EXACT if exact else UNKNOWN if backend is None else _kind(backend)
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure; the seed goes to the sampler where it takes one."""
+        logical = _keeps_budgets(self._sampler)
+        circuit = to_qiskit(compiled.program) if logical else self._wires(compiled)
+        seeded = with_seed(self._sampler, seed)
+        self._told(seeded is not None)
+        with self._guarded():
+            result = (self._sampler if seeded is None else seeded).run([circuit], shots=shots).result()
+            bits = bits_of(result[0].data, circuit)
+            if logical:
+                return Readout.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
+            return Readout.of(bits)
+
+
+class GivenBackend(_Given):
+    """Shots of a BackendV2, by its own `run`."""
+
+    def __init__(self, backend: BackendV2) -> None:
+        self._backend = backend
+        self.name = f"backend:{_plain(backend.name)}"
+        self.kind = _kind(backend)
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure; the seed goes to the backend where it takes one."""
+        circuit = self._wires(compiled)
+        seeded = hasattr(self._backend.options, "seed_simulator")
+        self._told(seeded)
+        with self._guarded():
+            job = self._backend.run(circuit, shots=shots, **({"seed_simulator": seed} if seeded else {}))
+            return Readout.of(job.result().get_counts(), circuit.num_clbits)
+
+
+def with_seed(sampler: BaseSamplerV2, seed: int) -> Any:
+    """The same sampler with this seed, the given one untouched; None where it takes none.
+
+    Every repeat of a run needs a seed of its own: most samplers give the same shots again each time they are run.
+    """
+    options: Any = getattr(sampler, "options", None)
+    try:
+        if hasattr(getattr(options, "simulator", None), "seed_simulator"):  # Qiskit Runtime's
+            twin = _with_own_copy_of_options(sampler)
+            twin.options.simulator.seed_simulator = seed + 1  # SamplerV2 takes a seed of 0 for none
+            return twin
+        if hasattr(options, "seed_simulator"):  # BackendSamplerV2
+            twin = _with_own_copy_of_options(sampler)
+            twin.options.seed_simulator = seed
+            return twin
+        if hasattr(sampler, "seed"):  # StatevectorSampler, Aer's SamplerV2, SectorSampler
+            twin = copy(sampler)
+            twin._seed = seed
+            return twin if twin.seed == seed else None
+    except Exception:  # one that will not be changed has no seed to us
+        return None
+    return None
+
+
+def _with_own_copy_of_options(sampler: Any) -> Any:
+    twin = copy(sampler)
+    own = deepcopy(sampler.options)
+    try:
+        twin.options = own
+    except AttributeError:  # it only shows them
+        twin._options = own
+    if twin.options is not own:
+        raise InputError("its options cannot be set")
+    return twin
+
+
+def bits_of(data: Any, circuit: QuantumCircuit) -> NDArray[np.uint8]:
+    """Shots × classical bits of a pub's result, column c classical bit c, from all registers of the circuit."""
+    table: NDArray[np.uint8] | None = None
+    for register in circuit.cregs:
+        if not len(register):
+            continue
+        part = data[register.name].to_bool_array("little").reshape(-1, len(register)).astype(np.uint8)
+        if table is None:
+            table = np.zeros((len(part), circuit.num_clbits), dtype=np.uint8)
+        table[:, [circuit.find_bit(bit).index for bit in register]] = part
+    if table is None:
+        raise InputError("the circuit measures nothing")
+    return table
+
+
+def _of_runtime(mode: Any) -> Sampler:
+    """A device, Session or Batch of Qiskit Runtime, with the sampler that `ibm:DEVICE` takes."""
+    from biselect_quantum.devices.execution._ibm import IbmSampling, runtime_sampler
+
+    sampler = runtime_sampler(mode, {})
+    backend = sampler.backend()
+    return GivenSampler(sampler, backend) if _is_recorded(backend) else IbmSampling(mode, backend.service)
+
+
+def _with_own_options(sampler: Any, backend: Any) -> Sampler:
+    """The caller's sampler of an IBM device: its jobs are tagged and found again as ours are."""
+    from biselect_quantum.devices.execution._ibm import IbmSampling
+
+    def tagged(mode: Any, options: dict[str, Any]) -> Any:
+        twin = copy(sampler)
+        twin.options = deepcopy(sampler.options)
+        twin.options.environment.job_tags = [
+            *(twin.options.environment.job_tags or []),
+            *options["environment"]["job_tags"],
+        ]
+        return twin
+
+    found = IbmSampling(sampler.mode or backend, backend.service, tagged)
+    found.name = _sampler_name(sampler, backend)
+    return found
+
+
+def _backend_of(sampler: Any) -> Any:
+    """The backend that a sampler runs on, if it has one."""
+    backend = getattr(sampler, "backend", None) or getattr(sampler, "_backend", None)
+    if callable(backend) and not isinstance(backend, BackendV2):
+        backend = backend()
+    return backend if isinstance(backend, BackendV2) else None
+
+
+def _is_mode(given: Any) -> bool:
+    """Whether it is a device, Session or Batch, of which samplers are made."""
+    return isinstance(given, BackendV2) or hasattr(given, "session_id")
+
+
+def _is_placed(backend: Any) -> bool:
+    """Whether the backend tells qubits apart: by which are coupled, or by their errors."""
+    return backend.coupling_map is not None or getattr(backend.options, "noise_model", None) is not None
+
+
+def _kind(backend: Any) -> str:
+    if _package(backend) == "qiskit_aer":
+        return EXACT if getattr(backend.options, "noise_model", None) is None else NOISE_MODEL
+    if _is_recorded(backend):
+        return NOISE_MODEL
+    return HARDWARE if _package(backend) == RUNTIME else UNKNOWN
+
+
+def _is_recorded(backend: Any) -> bool:
+    return any(kind.__module__.startswith(RECORDED) for kind in type(backend).__mro__)
+
+
+def _keeps_budgets(sampler: Any) -> bool:
+    """Whether it is our own, which reads logical circuits."""
+    from biselect_quantum.devices.execution.sector_sampler import SectorSampler
+
+    return isinstance(sampler, SectorSampler)
+
+
+def _sampler_name(sampler: Any, backend: Any) -> str:
+    place = "" if backend is None else f"-on-{_plain(backend.name)}"
+    return f"sampler:{_plain(f'{_package(sampler)}.{type(sampler).__name__}')}{place}"
+
+
+def _package(thing: Any) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _plain(name: Any) -> str:
+    """A name as a manifest takes it: of letters, digits, '_', '.' and '-'."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", str(name)).strip("-")
+    return plain if DEVICE.fullmatch(plain) else "unnamed"

@@ -1,0 +1,183 @@
+"""Shots of the whole circuit under a noise model: what goes wrong is drawn first, then states are run.
+
+All shots in which nothing goes wrong share one state, and so do shots with the same course of errors; only the rest are
+run one by one, as matrix product states or as state vectors: whichever should take less time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.noise._vectors import WIDEST, StagedCircuit
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, cut_noise
+from biselect_quantum.devices.noise.trajectories import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
+from biselect_quantum.shots import Shots, bit_table, decode_bits
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+DISCARDED = 1e-8  # weight that a bond may lose at a gate
+# what one core took, to choose how a course is run; `benchmarks/bench_trajectories.py` prints both sides
+STAGE_SECONDS, TURN_SECONDS, DIAGONAL_SECONDS = 5e-5, 0.4e-9, 1.2e-9  # the last two for each amplitude
+RUN_SECONDS, GATE_SECONDS, BOND_SECONDS = 3e-3, 1e-4, 1e-11  # of Aer, the last for each χ³
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyShots:
+    """What was read.
+
+    Attributes:
+        shots: under the original variables, in or out of the budgets.
+        confusion: of each original variable, (variables, is, read): how often it is misread.
+        flawless: share of the shots in which no gate erred.
+        seconds: what it took.
+        label: what this is.
+    """
+
+    shots: Shots
+    confusion: NDArray[np.float64]
+    flawless: float
+    seconds: float
+    label: str = f"{LABEL}; errors twirled to Paulis"
+
+
+def noisy_shots(
+    compiled: Compiled,
+    target: Target,
+    problem: SelectionProblem,
+    shots: int,
+    *,
+    courses: int | None = None,
+    seed: int = 0,
+    idle: bool = False,
+) -> NoisyShots:
+    """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
+
+    Args:
+        compiled: what would be submitted.
+        target: the device with its recorded errors.
+        problem: whose circuit it is.
+        shots: how many; each in which something goes wrong takes a simulation of its own.
+        courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
+            outcomes are as likely as ever, but not independent.
+        seed: fixes errors and outcomes.
+        idle: whether waiting qubits relax, see `cut_noise`.
+    """
+    begin = perf_counter()
+    noisy = cut_noise(compiled, target, idle=idle)
+    table, flawless = noisy_table(noisy, shots, seed, courses)
+    return NoisyShots(
+        shots=decode_bits(table, problem, compiled.clbits),
+        confusion=noisy.confusion[list(compiled.clbits)],
+        flawless=flawless,
+        seconds=perf_counter() - begin,
+        label=noisy.twirled_label,
+    )
+
+
+def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = None) -> tuple[NDArray[np.uint8], float]:
+    """Classical bits, one row a shot, and the share of the shots in which no gate erred."""
+    if shots < 1:
+        raise InputError(f"shots must be at least 1, got {shots}")
+    rng = np.random.default_rng(seed)
+    courses = draw_courses(noisy.plain, shots, rng)
+    if most is not None:
+        courses = _shared(courses, most, rng)
+    if runs_faster_as_vectors(noisy.plain):
+        table = _vector_shots(noisy.plain, courses, rng)
+    else:
+        table = _product_state_shots(noisy, courses, int(rng.integers(1 << 31)))
+    return misread(table, noisy.confusion, rng), courses.get((), 0) / shots
+
+
+def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """What is read of classical bits, one row a shot; `confusion` is (bits, is, read)."""
+    wrong = rng.random(table.shape) < confusion[np.arange(table.shape[1]), table, 1 - table]
+    return np.where(wrong, 1 - table, table).astype(np.uint8)
+
+
+def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:
+    """Few courses in place of many: some of the shots with errors, drawn at random, lend theirs to all of them."""
+    wrong = [course for course, shots in courses.items() if course for _ in range(shots)]
+    if len(wrong) <= most:
+        return dict(courses)
+    lenders = rng.choice(len(wrong), most, replace=False)
+    lent = Counter(wrong[lenders[number]] for number in rng.integers(most, size=len(wrong)))
+    return {**{course: shots for course, shots in courses.items() if not course}, **dict(sorted(lent.items()))}
+
+
+def runs_faster_as_vectors(circuit: PlainCircuit) -> bool:
+    """Whether courses should take less time as state vectors than as matrix product states, by these estimates.
+
+    A state vector is passed over for every turned qubit and every diagonal of a stage. A matrix product state, in the
+    order of the qubits, takes χ³ at each bond that a two-qubit gate spans; the bond's χ is at most 2 for every gate
+    across it, and at most 2 for every qubit on its shorter side.
+    """
+    if circuit.width > WIDEST:
+        return False
+    staged = StagedCircuit(circuit)
+    vectors = STAGE_SECONDS * len(staged.stages) + 2.0**circuit.width * (
+        TURN_SECONDS * staged.turns + DIAGONAL_SECONDS * staged.diagonals
+    )
+    spans = [sorted(step.qubits) for step in circuit.steps if len(step.qubits) == 2]
+    across = np.zeros(max(1, circuit.width - 1))
+    for first, last in spans:
+        across[first:last] += 1
+    place = np.arange(len(across))
+    bonds = 2.0 ** np.minimum(across, np.minimum(place + 1, len(across) - place))
+    products = RUN_SECONDS + sum(GATE_SECONDS + BOND_SECONDS * float((bonds[a:b] ** 3).sum()) for a, b in spans)
+    return vectors < products
+
+
+def _vector_shots(circuit: PlainCircuit, courses: Mapping[Errors, int], rng: np.random.Generator) -> NDArray[np.int64]:
+    """One row of bits for every shot."""
+    bits = np.arange(len(circuit.reads))
+    rows: dict[Errors, NDArray[np.int64]] = {}
+    for course, found in StagedCircuit(circuit).probabilities(courses):
+        passed = np.cumsum(found, dtype=np.float64)
+        states = np.searchsorted(passed, passed[-1] * rng.random(courses[course]), side="right")
+        rows[course] = (states[:, None] >> bits) & 1
+    return np.concatenate([rows[course] for course in courses])
+
+
+def _product_state_shots(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
+    """One row of classical bits for every shot."""
+    from qiskit_aer import AerSimulator
+
+    simulator = AerSimulator(
+        method="matrix_product_state",
+        matrix_product_state_truncation_threshold=DISCARDED,
+        max_parallel_threads=1,
+        max_memory_mb=1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
+    )
+    rows: list[NDArray[np.int64]] = []
+    for position, (course, shots) in enumerate(courses.items()):
+        run = simulator.run(_with_errors(noisy, course), shots=shots, seed_simulator=(seed + position) % (1 << 31))
+        bits, counts = bit_table(run.result().get_counts())
+        rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
+    return np.concatenate(rows)
+
+
+def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:
+    """The circuit with Paulis after the gates that went wrong."""
+    circuit = noisy.circuit.copy_empty_like()
+    wrong = dict(course)
+    for number, step in enumerate(noisy.circuit.data):
+        if not is_wait(step.operation):
+            circuit.append(step)
+        if number in wrong:
+            letters = pauli_labels(len(step.qubits))[wrong[number]]
+            for qubit, letter in zip(step.qubits, reversed(letters), strict=True):
+                if letter != "I":
+                    getattr(circuit, letter.lower())(qubit)
+    return circuit

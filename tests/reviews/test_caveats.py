@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from biselect.reviews.caveats import filled_caveats, table_caveats
+from biselect.tables._frames import NamedMatrix
+from biselect.weights import Weigher
+from biselect.weights.evidence import Evidence
+
+RNG = np.random.default_rng(0)
+
+
+def found(before, now, k=1, m=1, **options):
+    """What is said of a table of one doubtful column beside two plain ones."""
+    plain = RNG.normal(size=(len(before), 2)), RNG.normal(size=(len(now), 2))
+    reference, pool = (
+        NamedMatrix(values=np.column_stack([side, values]), names=("a", "b", "q"))
+        for side, values in zip(plain, (before, now), strict=True)
+    )
+    calibrator = Weigher(**options).fit(reference)
+    return list(table_caveats(calibrator, calibrator.problem(pool, k, m), reference, pool))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kind"),
+    [
+        (np.arange(50.0), np.arange(60.0, 80.0), "clock"),
+        (np.sort(RNG.random(50)), 5 + np.sort(RNG.random(20)), "clock"),
+        (RNG.permutation(50.0 + np.arange(50)), RNG.permutation(np.arange(20.0)), "id"),
+        (RNG.normal(size=50), 50 + RNG.normal(size=20), "mostly-beyond"),
+    ],
+)
+def test_columns_beyond_the_reference_are_told_apart(before, now, kind):
+    (caveat,) = found(before, now)
+    assert (caveat.kind, caveat.columns, caveat.share) == (kind, ("q",), 1.0)
+    assert "Column 'q' lies beyond the reference in 100 % of the pool" in caveat.text and not caveat.serious
+
+
+def test_a_plain_column_is_not_mentioned():
+    assert found(RNG.normal(size=50), RNG.normal(size=20)) == []
+
+
+def test_constants_that_change_are_told():
+    assert found(np.ones(50), np.ones(20)) == []
+    (changed,) = found(np.ones(50), np.r_[np.ones(18), 2, 2])
+    assert (changed.kind, changed.share, changed.serious) == ("changed-constant", 0.1, False)
+    assert "constant (1) in the reference, differs in 2 pool rows; what was never seen" in changed.text
+
+
+def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
+    assert [caveat.kind for caveat in found(np.ones(50), np.full(20, 2.0))] == ["mostly-new", "changed-constant"]
+    (caveat,) = found(RNG.normal(size=50), np.full(20, np.nan))
+    assert caveat.kind == "mostly-missing" and "Column 'q' is missing in 100 % of the pool" in caveat.text
+
+
+@pytest.mark.parametrize(
+    ("values", "is_code"),
+    [
+        ([5411, 5812, 5999, 7995, 4829, 6011], True),  # merchant categories
+        ([10115, 20095, 50667, 80331, 60311, 70173, 12043], True),  # postcodes
+        (np.arange(1990, 2025), False),  # years lie next to each other
+        ([100, 200, 300, 500, 800, 900], False),  # round amounts
+        ([0, 1, 2, 3, 50, 999], False),  # counts
+        (np.arange(20) * 1371.5, False),
+    ],
+)
+def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
+    caveats = found(np.resize(values, 400), np.resize(values, 20))
+    assert [caveat.kind for caveat in caveats] == ["code"] * is_code
+    assert all("say columns=Columns(types={'q': 'category'})" in caveat.text for caveat in caveats)
+
+
+def test_whole_budgets_are_told():
+    kinds = [caveat.kind for caveat in found(RNG.normal(size=50), RNG.normal(size=20), k=20, m=3)]
+    assert kinds == ["all-rows", "all-columns"]
+
+
+def test_filled_cells_are_counted():
+    seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, filled=flag) for flag in (False, True))
+    (caveat,) = filled_caveats([[seen, absent], [seen, seen]])
+    assert (caveat.share, caveat.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in caveat.text
+    assert list(filled_caveats([[seen]])) == []
