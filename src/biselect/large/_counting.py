@@ -44,21 +44,21 @@ class Counting:
         if not {self.columns[j] for j in self.rulers} <= columns.keys():  # parts of dates
             matrix = self.features.matrix(block)
             columns = {name: matrix.values[:, j] for j, name in enumerate(matrix.names)}
-        found: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
+        counts: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
         for j, ruler in self.rulers.items():
             values = columns[self.columns[j]].astype(np.float64)
-            known = values[~np.isnan(values)]
-            found[f"absent {j}"] = np.array([values.size - known.size])
-            found |= {f"{name} {j}": array for name, array in ruler.count(known).items()}
-        return found
+            present = values[~np.isnan(values)]
+            counts[f"absent {j}"] = np.array([values.size - present.size])
+            counts |= {f"{name} {j}": array for name, array in ruler.count(present).items()}
+        return counts
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        found = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
+        counts = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
         for j in self.rulers:
             both = merged_counts(counts_of(before, j), counts_of(after, j))
-            found |= {f"{name} {j}": array for name, array in both.items()}
-        return found
+            counts |= {f"{name} {j}": array for name, array in both.items()}
+        return counts
 
 
 def counts_of(arrays: Arrays, j: int) -> Counts:
@@ -84,14 +84,14 @@ def counting_of(reference: Surveyed, features: FeatureColumns) -> Counting:
 
 
 def windows_from(
-    arrays: Arrays, asked: Counting, reference: Surveyed, features: FeatureColumns, *, missing: str, seed: int
+    arrays: Arrays, counting: Counting, reference: Surveyed, features: FeatureColumns, *, missing: str, seed: int
 ) -> Windows:
     """The windows of a calibrator, with the rows of the sample that neighbours are looked for among."""
     sample = sample_matrix(reference, features)
     at = [reference.names.index(name) for name in sample.names]
     absent = np.zeros(len(sample.names), dtype=np.int64)
     columns = {}
-    for j, ruler in asked.rulers.items():
+    for j, ruler in counting.rulers.items():
         absent[j] = int(arrays[f"absent {j}"][0])
         column = ruler.column(counts_of(arrays, j))
         columns[j] = None if column is None else squarable(column, sample.names[j])

@@ -76,11 +76,11 @@ class Weighing:
         with refused_as(f"{path}: not {what}"):
             if header["format"] != FORMAT:
                 raise ValueError(f"its format is {shortened(header['format'])}")
-            asked = header["features"]
-            lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
+            columns = header["features"]
+            lists: Any = {name: tuple(map(str, columns[name])) for name in ("names", "categories", "dates", "kept")}
             windows = windows_from_store(header["windows"], arrays)
             if "sample" in arrays:
-                labels = {int(j): tuple(map(str, known)) for j, known in header["labels"]}
+                labels = {int(j): tuple(map(str, texts)) for j, texts in header["labels"]}
                 sample = NamedMatrix(values=arrays["sample"].astype(float), names=windows.names, labels=labels)
                 windows = replace(windows, sample=(sample,))
             shifts = None
@@ -90,7 +90,7 @@ class Weighing:
                     **{name: arrays[name].astype(float) for name in ("middles", "factors", "targets")},
                 )
             return cls(
-                features=FeatureColumns(missing=str(asked["missing"]), **lists),
+                features=FeatureColumns(missing=str(columns["missing"]), **lists),
                 calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
                 windows=windows,
                 shifts=shifts,
