@@ -140,8 +140,8 @@ class Jobs:
         """Pool, reference and roles as the library takes them."""
         found = self._inspection(setup["table"])
         wanted = setup["roles"]
-        if setup["kept"] and found.found.id_column is not None:
-            wanted = {found.found.id_column: "id", **wanted}
+        if setup["kept"] and found.roles.id_column is not None:
+            wanted = {found.roles.id_column: "id", **wanted}
         options = options_with(found, wanted, setup["parts"])
         columns = replace(options.columns, duplicates=setup["kept"] or options.columns.duplicates)
         table = Table(self._path(setup["table"]), columns, options.csv)

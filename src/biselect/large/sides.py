@@ -120,7 +120,7 @@ def sides_in_parts(
         )
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, known={*pool_parts.schema.names, *reference_parts.schema.names}, per=per)
+        roles = Roles.of(columns, pool.csv, names={*pool_parts.schema.names, *reference_parts.schema.names}, per=per)
         width = _width(reference_parts.schema, roles)
         if pool_parts.rows * width <= most[0] and reference_parts.rows * width <= most[1]:
             yield None
