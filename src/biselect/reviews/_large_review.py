@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
@@ -62,14 +62,14 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         check_budget("k", self.k, self.tables.pool.rows, "samples")
-        whole("m", self.m)
+        check_integer("m", self.m)
         ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
         kept_pool = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
-        findings = Caveats()
+        caveats = Caveats()
         kept_pool, problem = self._with_room(kept_pool, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(kept_pool, problem)
-            looked = findings.attempt("kinds", self._kinds, kept_pool, problem)
+            looked = caveats.attempt("kinds", self._kinds, kept_pool, problem)
             kinds, doubts = looked or (None, [])
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
@@ -82,7 +82,7 @@ class LargeReview:
             scores = np.zeros(problem.n_samples)  # rows that were added are not heavy enough to be looked up
             scores[np.searchsorted(kept_pool.rows.positions, before[0])] = before[1]
             problem = replace(problem, sample_scores=scores)
-        self._look_over(kept_pool, problem, findings)
+        self._look_over(kept_pool, problem, caveats)
         return Question(
             problem=problem,
             title=title,
@@ -96,7 +96,7 @@ class LargeReview:
                 weighed=kept_pool.rows.matrix,
                 moved=kept_pool.shifted,
             ),
-            found=findings,
+            found=caveats,
             find_kinds=None if kinds is None else lambda: kinds,
             compared=_not_compared(self.m),
             whole=self._whole(kept_pool, problem),
@@ -141,7 +141,7 @@ class LargeReview:
             return selection
         screen = Screen(
             rows=kept_pool.tables.pool.rows,
-            kept=kept_pool.rows.positions.tolist(),
+            kept_rows=kept_pool.rows.positions.tolist(),
             heavy=float(kept_pool.rows.collecting.heavy) if self.form.marginals == "isolation" else None,
         )
         return replace(selection, proof=replace(selection.proof, screen=screen))
@@ -187,15 +187,15 @@ class LargeReview:
 
         return answer
 
-    def _look_over(self, kept_pool: KeptPool, problem: SelectionProblem, findings: Caveats) -> None:
+    def _look_over(self, kept_pool: KeptPool, problem: SelectionProblem, caveats: Caveats) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
         if self.form.marginals == "isolation" and not problem.sample_scores.any():
-            findings.append(caveat_of("large-table", sentence="not-isolated"))
-        findings.append(caveat_of("large-table", sentence="not-held"))
-        findings.look_over(
+            caveats.append(caveat_of("large-table", sentence="not-isolated"))
+        caveats.append(caveat_of("large-table", sentence="not-held"))
+        caveats.look_over(
             kept_pool.rows.pool, self.tables.roles.label_column, self.rules, problem, kept_pool.shifted, self.form.drift
         )
-        findings.collect("misleading", self._misleading, kept_pool)
+        caveats.collect("misleading", self._misleading, kept_pool)
 
     def _misleading(self, kept_pool: KeptPool) -> Iterator[Caveat]:
         sampled = kept_pool.calibrator.problem(kept_pool.sampled, 1, self.m, marginals="none")
