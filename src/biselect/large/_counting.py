@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from biselect.columns.category import CATEGORY
+from biselect.columns.column_type import ColumnReference
 from biselect.columns.counts import Counts, Ruler, lots, merged_counts
+from biselect.columns.number import NUMBER
+from biselect.columns.text import TEXT
 from biselect.large._survey import FeatureColumns, Surveyed, sample_matrix
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, merged_blocks
 from biselect.tables import rows_of
-from biselect.weights.reference import Windows, known_categories, squarable, windows_of
+from biselect.weights import Reference
 from biselect.weights.whole_row import SAMPLE
 
 
@@ -44,21 +47,21 @@ class Counting:
         if not {self.columns[j] for j in self.rulers} <= columns.keys():  # parts of dates
             matrix = self.features.matrix(block)
             columns = {name: matrix.values[:, j] for j, name in enumerate(matrix.names)}
-        counts: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
+        found: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
         for j, ruler in self.rulers.items():
             values = columns[self.columns[j]].astype(np.float64)
-            present = values[~np.isnan(values)]
-            counts[f"absent {j}"] = np.array([values.size - present.size])
-            counts |= {f"{name} {j}": array for name, array in ruler.count(present).items()}
-        return counts
+            known = values[~np.isnan(values)]
+            found[f"absent {j}"] = np.array([values.size - known.size])
+            found |= {f"{name} {j}": array for name, array in ruler.count(known).items()}
+        return found
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        counts = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
+        found = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
         for j in self.rulers:
             both = merged_counts(counts_of(before, j), counts_of(after, j))
-            counts |= {f"{name} {j}": array for name, array in both.items()}
-        return counts
+            found |= {f"{name} {j}": array for name, array in both.items()}
+        return found
 
 
 def counts_of(arrays: Arrays, j: int) -> Counts:
@@ -83,34 +86,20 @@ def counting_of(reference: Surveyed, features: FeatureColumns) -> Counting:
     )
 
 
-def windows_from(
-    arrays: Arrays, counting: Counting, reference: Surveyed, features: FeatureColumns, *, missing: str, seed: int
-) -> Windows:
-    """The windows of a calibrator, with the rows of the sample that neighbours are looked for among."""
-    sample = sample_matrix(reference, features)
-    at = [reference.names.index(name) for name in sample.names]
-    absent = np.zeros(len(sample.names), dtype=np.int64)
-    columns = {}
-    for j, ruler in counting.rulers.items():
-        absent[j] = int(arrays[f"absent {j}"][0])
-        column = ruler.column(counts_of(arrays, j))
-        columns[j] = None if column is None else squarable(column, sample.names[j])
-    labels = {}
+def reference_from(
+    arrays: Arrays, asked: Counting, surveyed: Surveyed, features: FeatureColumns, *, seed: int
+) -> Reference:
+    """The reference as it was counted, with the rows of the sample that neighbours are looked for among."""
+    sample = sample_matrix(surveyed, features)
+    rows, columns = int(arrays["rows"][0]), {}
     for j, name in enumerate(sample.names):
-        if name in reference.labels:
-            counts: Counter[str | None] = Counter(reference.labels[name])
-            counts[None] = int(reference.absent[at[j]])
-            labels[j] = known_categories(counts, name, text=name in reference.text)
-    order = np.argsort(lots(reference.positions, seed), kind="stable")
-    return replace(
-        windows_of(
-            columns,
-            labels,
-            names=sample.names,
-            named=True,
-            missing=missing,
-            rows=int(arrays["rows"][0]),
-            absent=absent,
-        ),
-        sample=(rows_of(sample, np.sort(order[:SAMPLE])),),
-    )
+        ruler = asked.rulers.get(j)
+        if ruler is None:
+            counts, gaps = surveyed.labels[name], surveyed.absent[surveyed.names.index(name)]
+            type_ = TEXT if name in surveyed.text else CATEGORY
+            columns[name] = ColumnReference(type=type_, counts=counts, rows=rows, gaps=int(gaps))
+        else:
+            column, gaps = ruler.column(counts_of(arrays, j)), int(arrays[f"absent {j}"][0])
+            columns[name] = ColumnReference(type=NUMBER, counts=column, rows=rows, gaps=gaps)
+    order = np.argsort(lots(surveyed.positions, seed), kind="stable")
+    return Reference.of_counts(columns, (rows_of(sample, np.sort(order[:SAMPLE])),), rows=rows)

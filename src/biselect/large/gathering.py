@@ -14,7 +14,7 @@ from biselect.columns.flag import as_texts, label_flags
 from biselect.core.exact_sums import at_least, number_units
 from biselect.errors import InputError
 from biselect.large._collecting import Collecting, Heavy, QuickLook, moved_back, view_of
-from biselect.large._counting import counting_of, windows_from
+from biselect.large._counting import counting_of, reference_from
 from biselect.large._survey import (
     FeatureColumns,
     Survey,
@@ -31,9 +31,8 @@ from biselect.large.passes import unpacked
 from biselect.large.sides import Tables
 from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_name
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
-from biselect.weights.reference import Windows
 from biselect.weights.weigher import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
@@ -48,17 +47,17 @@ class KeptRows:
     """Heavy rows of the pool, and what is known of all others.
 
     Attributes:
-        collecting: the pass that kept them, with all views so far.
+        asked: the pass that kept them, with all views so far.
         table: the rows as they are stored.
         pool: the rows as a pool of their own.
-        matrix: their features as they are weighed.
+        weighed: their features as they are weighed.
         positions: where they stand in the whole table.
     """
 
-    collecting: Collecting
+    asked: Collecting
     table: pa.Table
     pool: Pool
-    matrix: NamedMatrix
+    weighed: NamedMatrix
     positions: NDArray[np.int64]
 
 
@@ -69,11 +68,11 @@ class KeptPool:
     Attributes:
         tables: what was read.
         calibrator: fitted on the whole reference.
-        windows: what it was fitted on.
+        normal: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
-        rows: of the pool, to choose from.
-        shifted: columns that moved against the reference.
+        kept: rows of the pool to choose from.
+        moved: columns that moved against the reference.
         same: features left out, the same in every row.
         surveys: of reference and pool.
         positive: the value of the label column that means a known positive.
@@ -81,11 +80,11 @@ class KeptPool:
 
     tables: Tables
     calibrator: Weigher
-    windows: Windows
+    normal: Reference
     reference: NamedMatrix
     sampled: NamedMatrix
-    rows: KeptRows
-    shifted: tuple[ShiftedColumn, ...]
+    kept: KeptRows
+    moved: tuple[ShiftedColumn, ...]
     same: tuple[str, ...]
     surveys: tuple[Surveyed, Surveyed]
     positive: str
@@ -93,7 +92,7 @@ class KeptPool:
     @property
     def whole(self) -> PoolFacts:
         """The table that the rows were kept from."""
-        return PoolFacts(rows=self.tables.pool.rows, heavy=self.rows.collecting.heavy)
+        return PoolFacts(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
 
     @property
     def positives(self) -> int | None:
@@ -102,21 +101,21 @@ class KeptPool:
 
     def weighing(self, question: Mapping[str, Any]) -> Weighing:
         """How rows are weighed, and for which question, to be stored."""
-        collecting = self.rows.collecting
+        asked = self.kept.asked
         return Weighing(
-            features=collecting.features,
-            calibrator=collecting.calibrator,
-            windows=self.windows,
-            shifts=collecting.shifts,
+            features=asked.features,
+            calibrator=asked.calibrator,
+            reference=self.normal,
+            shifts=asked.shifts,
             roles=self.tables.roles,
             question=question,
         )
 
     def most(self, columns: Sequence[int], m: int) -> float | None:
         """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
-        if self.rows.positions.size == self.tables.pool.rows:
+        if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return at_least(number_units(1.0) * number_units(self.rows.collecting.most(columns, m)))
+        return at_least(number_units(1.0) * number_units(self.kept.asked.most(columns, m)))
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> KeptPool:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
@@ -124,18 +123,18 @@ class KeptPool:
         Args:
             views: columns, m, and what counts as heavy there, unless too many rows would.
         """
-        W, share, collecting = self.calibrator.weights(self.sampled), self.surveys[1].share, self.rows.collecting
+        W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
         more = []
         for columns, m, heavy in views:
             least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        closer = replace(collecting, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
         table, positions = _collected(self.tables, closer)
-        new = np.flatnonzero(~np.isin(positions, self.rows.positions))
-        order = np.argsort(places := np.concatenate([self.rows.positions, positions[new]]), kind="stable")
-        table = pa.concat_tables([self.rows.table, table.take(new)]).take(order)
-        collecting = replace(collecting, views=(*collecting.views, *more))
-        return replace(self, rows=_kept(self.tables, collecting, table, places[order], self.positive))
+        new = np.flatnonzero(~np.isin(positions, self.kept.positions))
+        order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
+        table = pa.concat_tables([self.kept.table, table.take(new)]).take(order)
+        asked = replace(asked, views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
 def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, ids: frozenset[str]) -> KeptPool:
@@ -160,24 +159,24 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
     pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
     positive = _positive(tables.roles, pool)
     same = constant_in_both(reference, pool)
-    varying = tuple(name for name in reference.names if name not in same)
-    before = replace(plain, where="the reference", kept=varying)
+    kept = tuple(name for name in reference.names if name not in same)
+    before = replace(plain, where="the reference", kept=kept)
     sample = sample_matrix(reference, before)
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
-        windows = calibrator.windows(sample)
+        normal = Reference.of([sample], missing=tables.missing, seed=tables.seed)
     else:
         counting = counting_of(reference, before)
-        counts = tables.run(counting, tables.reference)
-        windows = windows_from(counts, counting, reference, before, missing=tables.missing, seed=tables.seed)
-    calibrator.fit_windows(windows)
-    features = replace(plain, kept=varying)
+        counted = tables.run(counting, tables.reference)
+        normal = reference_from(counted, counting, reference, before, seed=tables.seed)
+    calibrator.fit(normal)
+    features = replace(plain, kept=kept)
     raw = sample_matrix(pool, features)
-    ends = reference.ends[:, [reference.names.index(name) for name in varying]]
-    shifted = moved_numbers(sample, raw, drift, ends)
-    shifts = Shift.of(sample.values, raw.values, shifted) if shifted and drift == "recentre" else None
+    ends = reference.ends[:, [reference.names.index(name) for name in kept]]
+    moved = moved_numbers(sample, raw, drift, ends)
+    shifts = Shift.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
-    every = tuple(range(len(varying)))
+    every = tuple(range(len(kept)))
     m = min(m, len(every))
     target = max(row_limit(KEPT_ROWS, len(every)), 4 * k)
     collecting = Collecting(
@@ -196,11 +195,11 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
     return KeptPool(
         tables=tables,
         calibrator=calibrator,
-        windows=windows,
+        normal=normal,
         reference=sample,
         sampled=sampled,
-        rows=_kept(tables, collecting, *_collected(tables, collecting), positive),
-        shifted=shifted,
+        kept=_kept(tables, collecting, *_collected(tables, collecting), positive),
+        moved=moved,
         same=same,
         surveys=(reference, pool),
         positive=positive,
@@ -221,14 +220,14 @@ def neighbour_cutoff(totals: NDArray[np.float64], share: float, columns: int) ->
 
 def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
     share = sample_share(table.rows, len(features.names))
-    survey = Survey(
+    asked = Survey(
         name=f"Looking at {features.where}",
         features=features,
         label=label,
         share=share,
         seed=tables.seed,
     )
-    return Surveyed.of(tables.run(survey, table), share)
+    return Surveyed.of(tables.run(asked, table), share)
 
 
 def _positive(roles: Roles, pool: Surveyed) -> str:
@@ -244,23 +243,21 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 
 
-def _collected(tables: Tables, collecting: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
+def _collected(tables: Tables, asked: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
     """Make the pass: the rows that it kept, and where they stand."""
-    arrays = tables.run(collecting, tables.pool)
-    if not arrays["sizes"].size:
-        columns = dict.fromkeys([*collecting.features.names, *collecting.beside])
+    found = tables.run(asked, tables.pool)
+    if not found["sizes"].size:
+        columns = dict.fromkeys([*asked.features.names, *asked.beside])
         return next(iter(tables.pool.parts[0].blocks(list(columns))))[1].slice(0, 0), np.empty(0, dtype=np.int64)
-    return unpacked(arrays), arrays["at"].astype(np.int64)
+    return unpacked(found), found["at"].astype(np.int64)
 
 
-def _kept(
-    tables: Tables, collecting: Collecting, table: pa.Table, positions: NDArray[np.int64], positive: str
-) -> KeptRows:
+def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArray[np.int64], positive: str) -> KeptRows:
     """A pool of the rows that were kept."""
     if not positions.size:
         raise InputError("no row of the pool weighs anything against the reference")
     rows = replace(
-        pool_of(table, positions, tables.roles, collecting.features, tables.reference.schema.empty_table()),
+        pool_of(stored, positions, tables.roles, asked.features, tables.reference.schema.empty_table()),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
         codes=tables.codes,
@@ -268,13 +265,13 @@ def _kept(
     )
     label = tables.roles.label_column
     if label is not None:
-        flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
+        flags = [text == positive != "" for text in as_texts(stored[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
     return KeptRows(
-        collecting=collecting,
-        table=table,
+        asked=asked,
+        table=stored,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        matrix=moved_back(collecting.features.matrix(table, positions), collecting.shifts),
+        weighed=moved_back(asked.features.matrix(stored, positions), asked.shifts),
         positions=positions,
     )
 

@@ -52,28 +52,26 @@ class Tables:
     codes: Sequence[str]
     times: Mapping[str, tuple[str, str]]
 
-    def run(self, request: Pass, table: Partitions) -> Arrays:
+    def run(self, asked: Pass, table: Partitions) -> Arrays:
         """A pass over all parts of one of them."""
-        with self.step(f"{request.name}: {table.rows:,} rows in {len(table.parts):,} parts") as progress:
-            return self.engine.run(request, table.parts, progress)
+        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return self.engine.run(asked, table.parts, told)
 
     def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
         """The same for those who ask for parts."""
-        return lambda request, _: self.run(request, table)
+        return lambda asked, _: self.run(asked, table)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
-        roles = self.roles
-        names = (roles.id_column, roles.label_column, roles.per, *roles.show)
         there = set(self.pool.schema.names)
-        columns = list(dict.fromkeys(name for name in names if name is not None and name in there))
-        return (*columns, ORIGIN) if self.times and roles.id_column is None else tuple(columns)
+        names = tuple(dict.fromkeys(name for name in self.roles.beside if name is not None and name in there))
+        return (*names, ORIGIN) if self.times and self.roles.id_column is None else names
 
     def ignored(self) -> tuple[str, ...]:
         """Columns of the pool that play no part, as the reference has none of their name."""
-        others = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
-        return tuple(name for name in self.pool.schema.names if name not in others)
+        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in known)
 
     def features(self) -> tuple[list[str], list[str]]:
         """Columns that are features, and date columns left out; a pool that lacks any is refused."""
@@ -81,18 +79,7 @@ class Tables:
         if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
             gap = spell(Columns(types={gaps[0]: "date:gap"}))
             raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
-        either = {*reference.column_names, *pool.column_names}
-        for name in (*self.roles.exclude, self.roles.time_column):
-            if name is not None and name not in either:
-                raise InputError(f"neither the reference nor the pool has a column {name!r}")
-        unused = self.roles.unused_dates(reference)
-        names = [name for name in self.roles.feature_columns(reference) if name not in unused]
-        if not names:
-            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
-            raise InputError(f"only dates are left; use parts of one with {parts}")
-        require_columns(pool, names, self.pool.name)
-        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
-        return names, unused
+        return self.roles.features_of(reference, pool, self.pool.name)
 
 
 @contextmanager
@@ -114,24 +101,22 @@ def sides_in_parts(
     """
     written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
     with Spool() as spool:
-        pool_parts, ids = open_parts(written, memory, spool)
-        reference_parts = (
-            pool_parts if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
-        )
+        opened, ids = open_parts(written, memory, spool)
+        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, names={*pool_parts.schema.names, *reference_parts.schema.names}, per=per)
-        width = _width(reference_parts.schema, roles)
-        if pool_parts.rows * width <= most[0] and reference_parts.rows * width <= most[1]:
+        roles = Roles.of(columns, pool.csv, names={*opened.schema.names, *normal.schema.names}, per=per)
+        width = _width(normal.schema, roles)
+        if opened.rows * width <= most[0] and normal.rows * width <= most[1]:
             yield None
             return
-        first_rows = rows_between(reference_parts, 0, FIRST_ROWS)
+        first_rows = rows_between(normal, 0, FIRST_ROWS)
         codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(
-                pool=pool_parts,
-                reference=reference_parts,
+                pool=opened,
+                reference=normal,
                 roles=roles,
                 engine=engine,
                 step=step,
@@ -141,8 +126,8 @@ def sides_in_parts(
                 times={},
             )
             if roles.id_column is not None:
-                require_columns(pool_parts.schema.empty_table(), [roles.id_column], pool_parts.name)
-                refuse_repeated_ids(pool_parts, roles.id_column, run=tables.passes(pool_parts))
+                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
+                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
             yield tables if reference is not None else _split(tables, split)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.columns.date import as_times
-from biselect.columns.number import float_values
+from biselect.columns.number import NUMBER, float_values
 from biselect.errors import InputError
 from biselect.large._counting import Counting, counts_of
 from biselect.large._survey import FeatureColumns, sample_share
@@ -33,8 +33,7 @@ from biselect.progress import Steps
 from biselect.tables import Table, feature_names, is_quantity, require_columns
 from biselect.tables.readers import line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
-from biselect.weights import ReferenceSummary
-from biselect.weights.reference_summary import ENTRIES, counted_sketch
+from biselect.weights import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +60,13 @@ class LookOver:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        time, rest = self.time_column, ReferenceSummary()
+        time, rest = self.time_column, Reference()
         absent = np.zeros(len(self.numbers), dtype=np.int64)
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
-        columns = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
+        wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
         with errors_of(part):
-            for first, block in part.blocks([*columns]):
+            for first, block in part.blocks([*wanted]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
                     block = block.set_column(block.column_names.index(time), time, times)
@@ -77,9 +76,9 @@ class LookOver:
                 ends[0] = np.fmin(ends[0], np.fmin.reduce(values, axis=0, initial=np.inf))
                 ends[1] = np.fmax(ends[1], np.fmax.reduce(values, axis=0, initial=-np.inf))
                 _refuse_infinite(ends, self.numbers)
-                sampled = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
-                sample.append(values[sampled])
-                positions.append(first + sampled)
+                chosen = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
+                sample.append(values[chosen])
+                positions.append(first + chosen)
         return {
             "told": as_bytes(rest.state()[0]),
             "absent": absent,
@@ -90,9 +89,7 @@ class LookOver:
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        rest = ReferenceSummary.merged(
-            [ReferenceSummary.from_state(from_bytes(one["told"]), {}) for one in (before, after)]
-        )
+        rest = Reference.merged([Reference.from_state(from_bytes(one["told"]), {}) for one in (before, after)])
         low, high = before["ends"].astype(np.float64), after["ends"].astype(np.float64)
         return {
             "told": as_bytes(rest.state()[0]),
@@ -112,7 +109,7 @@ class SummedTable:
         positions: where these stand in the table.
     """
 
-    summary: ReferenceSummary
+    summary: Reference
     sample: pa.Table
     positions: NDArray[np.int64]
 
@@ -136,9 +133,9 @@ def sum_up(
     kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
     numbers = tuple(name for name in columns if is_quantity(kinds[name].dtype))
 
-    def run(request: Pass) -> Arrays:
-        with step(f"{request.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as progress:
-            return engine.run(request, table.parts, progress)
+    def run(asked: Pass) -> Arrays:
+        with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return engine.run(asked, table.parts, told)
 
     share = sample_share(table.rows)
     looked = run(
@@ -154,14 +151,14 @@ def sum_up(
     )
     sample, ends = looked["sample"].astype(np.float64), looked["ends"].astype(np.float64)
     rulers = tuple(Ruler.of(sample[:, j], share, *ends[:, j].tolist()) for j in range(len(numbers)))
-    summary = ReferenceSummary.from_state(from_bytes(looked["told"]), {})
+    summary = Reference.from_state(from_bytes(looked["told"]), {})
     summary.missing.update(dict(zip(numbers, looked["absent"].tolist(), strict=True)))
     if numbers:
         features = FeatureColumns(names=numbers, where="the reference")
         by_place = dict(enumerate(rulers))
-        counts = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
+        counted = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
         for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
-            summary.numbers[name] = counted_sketch(ruler, counts_of(counts, j), ENTRIES)
+            summary.types[name], summary.counts[name] = NUMBER, ruler.column(counts_of(counted, j))
     return SummedTable(
         summary=summary.only(columns),
         sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
@@ -172,10 +169,10 @@ def sum_up(
 def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
     """These columns as a matrix; a missing one is NaN."""
     frame = nw.from_native(block, eager_only=True)
-    matrix = np.empty((block.num_rows, len(columns)), order="F")
+    found = np.empty((block.num_rows, len(columns)), order="F")
     for j, name in enumerate(columns):
-        matrix[:, j] = float_values(frame[name])
-    return matrix
+        found[:, j] = float_values(frame[name])
+    return found
 
 
 def _placed(first: int) -> Callable[[int], str]:
@@ -189,7 +186,7 @@ def _refuse_infinite(ends: NDArray[np.float64], columns: Sequence[str]) -> None:
 
 
 SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
-Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
+Opened: TypeAlias = pa.Table | Partitions | Reference
 """A table that is held, one in parts, or what is known of one."""
 
 
@@ -197,8 +194,8 @@ def opened(table: Table, memory: int, spool: Spool) -> Opened:
     """A summary or its file as it is, a table in parts where it is too large to be held."""
     source = table.source
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":
-        return ReferenceSummary.load(source)
-    if isinstance(source, ReferenceSummary):
+        return Reference.load(source)
+    if isinstance(source, Reference):
         return source
     if is_small(source, POOL_CELLS):
         return table.read()
@@ -214,19 +211,19 @@ def _is_large(table: Partitions) -> bool:
 
 def columns_only(table: Opened) -> pa.Table:
     """A table without rows that has the same columns."""
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         return pa.table({name: pa.array([], pa.float64()) for name in table.missing})
     return table.schema.empty_table()
 
 
-def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
+def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> Reference:
     """The summary of a file; a summary that was stored is read as it is."""
     table = Table.of(source)
     path = table.source
     if Path(path).suffix == ".npz":
-        return ReferenceSummary.load(path)
+        return Reference.load(path)
     refuse_others(table.columns, *SUMMED)
-    name, time, summary = Source.of(path).name, table.columns.time, ReferenceSummary()
+    name, time, summary = Source.of(path).name, table.columns.time, Reference()
     written = replace(table, columns=replace(table.columns, id=None))
     with Spool() as spool:
         if not is_small(path, POOL_CELLS):
@@ -234,8 +231,8 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
             if _is_large(parts):
                 columns = feature_names(columns_only(parts), table.columns)
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
-                sums = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
-                return sums.summary
+                found = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
+                return found.summary
         with step(phrase("steps.reading", name=name)):
             for block in read_blocks(path, written.csv, written.columns):
                 columns = feature_names(block, table.columns)
