@@ -111,11 +111,12 @@ class Shots(CountedBits):
         """The shots inside budgets and rules as choices, lowest energy first; equal energies in order of their bits."""
         inside = self.inside(problem)
         bits, counts = self.bits[inside], self.counts[inside]
-        chosen = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
-        looked_at = np.nonzero(bits[:, problem.n_samples :])[1].reshape(-1, problem.m)
-        energies = problem.energies(chosen, looked_at)
+        samples = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
+        features = np.nonzero(bits[:, problem.n_samples :])[1].reshape(-1, problem.m)
+        energies = problem.energies(samples, features)
         order = np.argsort(energies, kind="stable")
-        return Samples(samples=chosen[order], features=looked_at[order], energies=energies[order], counts=counts[order])
+        samples, features = samples[order], features[order]
+        return Samples(samples=samples, features=features, energies=energies[order], counts=counts[order])
 
 
 def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Samples:
@@ -137,9 +138,9 @@ def decode_bits(counts: Any, problem: SelectionProblem, layout: Sequence[int] | 
             "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
             "`layout_of` its manifest"
         )
-    columns, wanted = list(layout), problem.n_samples + problem.n_features
-    if len(columns) != wanted:
-        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
+    columns, variables = list(layout), problem.n_samples + problem.n_features
+    if len(columns) != variables:
+        raise InputError(f"the layout has {len(columns)} entries, the problem has {variables} variables")
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")

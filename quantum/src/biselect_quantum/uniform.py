@@ -60,7 +60,7 @@ def _spread(length: int, blocks: Blocks) -> NDArray[np.float64]:
 
 def _centred(values: NDArray[np.float64], blocks: Blocks) -> NDArray[np.float64]:
     """Values less their mean in each block, along the first axis."""
-    found = values.copy()
+    centred = values.copy()
     for members, _ in blocks.parts:
-        found[list(members)] -= found[list(members)].mean(axis=0)
-    return found
+        centred[list(members)] -= centred[list(members)].mean(axis=0)
+    return centred

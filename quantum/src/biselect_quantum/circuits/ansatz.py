@@ -190,13 +190,13 @@ class Ansatz:
             return lowest + excess / observable.share, gradient / observable.share
         self._check(observable)
         look(self._stop)
-        value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
-        return value, self._by_angle(found)
+        value, by_pair = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
+        return value, self._by_angle(by_pair)
 
-    def _by_angle(self, found: PairGradient) -> NDArray[np.float64]:
+    def _by_angle(self, gradient: PairGradient) -> NDArray[np.float64]:
         """The gradient by the free angles, of one circuit or a batch."""
-        by_group = found.pair.reshape(*found.mixing.shape, -1) @ self._by_pair
-        return self.schedule.pull_back(np.concatenate([by_group, found.mixing[..., None]], axis=-1))
+        by_group = gradient.pair.reshape(*gradient.mixing.shape, -1) @ self._by_pair
+        return self.schedule.pull_back(np.concatenate([by_group, gradient.mixing[..., None]], axis=-1))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
@@ -221,9 +221,9 @@ class Ansatz:
             layers = self._layers(self.schedule.expand_batch(vectors))
             values, by_phase = batches.values_and_gradients(layers, self._start, observable)
             return values, self._by_angle(by_phase)
-        found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
-        return np.array([value for value, _ in found]), gradients
+        results = [self.value_and_gradient(vector, observable) for vector in vectors]
+        gradients = np.array([gradient for _, gradient in results]).reshape(-1, self.size)
+        return np.array([value for value, _ in results]), gradients
 
     def hit_amplitudes_with_gradients(
         self, angles: ArrayLike, observable: Observable
@@ -291,10 +291,10 @@ class Ansatz:
         """Probability of every choice of the sector."""
         state = self.state(angles)
         check_memory(self.problem.sector, np.float64, states=1)
-        found = np.empty(state.shape)
+        squares = np.empty(state.shape)
         for part in parts(len(state), state.shape[1], self._stop):
-            found[part] = np.abs(state[part].astype(np.complex128)) ** 2
-        return found
+            squares[part] = np.abs(state[part].astype(np.complex128)) ** 2
+        return squares
 
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""

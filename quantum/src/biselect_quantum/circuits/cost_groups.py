@@ -68,12 +68,12 @@ def split_terms(problem: SelectionProblem, assignment: Sequence[int] | NDArray[n
 
 def surrogate(problem: SelectionProblem, cost_edges: Iterable[tuple[int, int]]) -> tuple[CostGroup, ...]:
     """The components S, F and SF with the products of `cost_edges` (sample, feature) only; all marginals stay."""
-    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    on_pairs = np.zeros(problem.coupling.shape, dtype=bool)
     for sample, feature in cost_edges:
         if not (0 <= sample < problem.n_samples and 0 <= feature < problem.n_features):
             raise InputError(f"cost edge ({sample}, {feature}) does not join a sample and a feature of the problem")
-        kept[sample, feature] = True
-    return tuple(replace(group, pair=np.where(kept, group.pair, 0.0)) for group in components(problem))
+        on_pairs[sample, feature] = True
+    return tuple(replace(group, pair=np.where(on_pairs, group.pair, 0.0)) for group in components(problem))
 
 
 def spread(part: NDArray[np.floating[Any]]) -> float:

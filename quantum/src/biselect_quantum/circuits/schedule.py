@@ -99,21 +99,21 @@ class Schedule:
 
     def expand(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Layer angles (p, G + 1) of free angles."""
-        given = np.asarray(angles, dtype=np.float64)
-        if given.shape != (self.size,):
+        vector = np.asarray(angles, dtype=np.float64)
+        if vector.shape != (self.size,):
             raise InputError(
-                f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {given.shape}"
+                f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {vector.shape}"
             )
-        return self.expand_batch(given[None])[0]
+        return self.expand_batch(vector[None])[0]
 
     def expand_batch(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Layer angles (batch, p, G + 1) of a batch of free angles, (batch, free)."""
-        given = np.asarray(angles, dtype=np.float64)
-        if given.ndim != 2 or given.shape[1] != self.size:
-            raise InputError(f"a batch must have the shape (batch, {self.size}), got {given.shape}")
-        if not np.isfinite(given).all():
-            raise InputError(f"angles must be finite, got {given[~np.isfinite(given).all(axis=1)][0]}")
-        return (given @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
+        vectors = np.asarray(angles, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != self.size:
+            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
+        if not np.isfinite(vectors).all():
+            raise InputError(f"angles must be finite, got {vectors[~np.isfinite(vectors).all(axis=1)][0]}")
+        return (vectors @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gradient by free angles, of a gradient by layer angles (p, G + 1); or of a batch of them."""
@@ -125,10 +125,10 @@ class Schedule:
         flat = into.matrix.reshape(-1, into.size)
         if flat.shape[0] != target.size:
             raise InputError(f"{into.name!r} has another depth or number of groups than {self.name!r}")
-        found = np.asarray(np.linalg.lstsq(flat, target.ravel(), rcond=None)[0], dtype=np.float64)
-        if not np.allclose(flat @ found, target.ravel(), rtol=0, atol=1e-9 * (1 + np.abs(target).max())):
+        solution = np.asarray(np.linalg.lstsq(flat, target.ravel(), rcond=None)[0], dtype=np.float64)
+        if not np.allclose(flat @ solution, target.ravel(), rtol=0, atol=1e-9 * (1 + np.abs(target).max())):
             raise InputError(f"schedule {self.name!r} is not contained in {into.name!r}")
-        return found
+        return solution
 
 
 def _gamma_label(name: str, group: str, layer: int) -> str:
@@ -199,5 +199,5 @@ def imported(
 def _factors(convention: str, maximised: bool) -> Factors:
     if convention not in CONVENTIONS:
         raise InputError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    found = CONVENTIONS[convention]
-    return found._replace(gamma=-found.gamma) if maximised else found
+    factors = CONVENTIONS[convention]
+    return factors._replace(gamma=-factors.gamma) if maximised else factors

@@ -97,8 +97,8 @@ class AnsatzSpec:
                 "state"
             )
         classes = tuple(
-            () if grover else block_classes(side, n, kept) if rules else mixer_classes(side, n)
-            for side, n, rules, kept in zip(
+            () if grover else block_classes(side, n, free_blocks) if rules else mixer_classes(side, n)
+            for side, n, rules, free_blocks in zip(
                 both_mixers(mixer),
                 problem.coupling.shape,
                 (problem.sample_rules, problem.feature_rules),
@@ -122,11 +122,11 @@ class AnsatzSpec:
     def registers(self) -> tuple[Register, Register]:
         """Both sides as simulators take them."""
         problem = self.problem
-        rules, kept = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
+        rules, free_blocks = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
         samples, features = (
-            Register(n=n, chosen=chosen, classes=classes, blocks=blocks if obeyed else None)
-            for n, chosen, classes, obeyed, blocks in zip(
-                problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, kept, strict=True
+            Register(n=n, chosen=budget, classes=classes, blocks=blocks if obeyed else None)
+            for n, budget, classes, obeyed, blocks in zip(
+                problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, free_blocks, strict=True
             )
         )
         return samples, features
@@ -244,16 +244,16 @@ class AnsatzSpec:
     @property
     def _blocks(self) -> tuple[Block, ...] | None:
         """The blocks of both registers as a program takes them; None without rules."""
-        problem, found = self.problem, []
+        problem, listed = self.problem, []
         rules = (problem.sample_rules, problem.feature_rules)
         if not any(rules):
             return None
         sides = zip((0, problem.n_samples), problem.coupling.shape, (problem.k, problem.m), rules, strict=True)
         for (first, length, budget, obeyed), side in zip(sides, problem.sector.blocks, strict=True):
-            settled = [((item,), 1) for item in side.always]
-            parts = [*settled, *side.parts] if obeyed else [(tuple(range(length)), budget)]
-            found += [(tuple(first + item for item in members), ones) for members, ones in parts]
-        return tuple(found)
+            always = [((item,), 1) for item in side.always]
+            parts = [*always, *side.parts] if obeyed else [(tuple(range(length)), budget)]
+            listed += [(tuple(first + item for item in members), ones) for members, ones in parts]
+        return tuple(listed)
 
     def _without_settled(self, group: CostGroup) -> CostGroup:
         """The same phases, up to a global one, without items that the rules settle: with s = 1, -w s f is -w f."""

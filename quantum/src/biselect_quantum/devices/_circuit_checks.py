@@ -79,8 +79,8 @@ def _check_gates(compiled: Compiled, target: Target) -> None:
         )
     if circuit.parameters:
         raise InputError(f"the circuit has {len(circuit.parameters)} free angles, {CHANGED}")
-    if said := foreign_gate(circuit, target):
-        raise InputError(f"the circuit has {said}, which {target.description!r} has not: it is for another device")
+    if foreign := foreign_gate(circuit, target):
+        raise InputError(f"the circuit has {foreign}, which {target.description!r} has not: it is for another device")
 
 
 def _check_layouts(compiled: Compiled, target: Target) -> None:
@@ -98,23 +98,23 @@ def _check_layouts(compiled: Compiled, target: Target) -> None:
 
 def measurements(circuit: QuantumCircuit) -> dict[int, int]:
     """The qubit that each classical bit holds; every one is measured once, and nothing follows on its qubit."""
-    found: dict[int, int] = {}
-    done: set[int] = set()
+    qubit_of: dict[int, int] = {}
+    finished: set[int] = set()
     for step in circuit.data:
         name, qubits = step.operation.name, [circuit.find_bit(qubit).index for qubit in step.qubits]
         if name == "barrier":
             continue
-        if done.intersection(qubits):
+        if finished.intersection(qubits):
             raise InputError(f"{name} follows the measurement of qubit {qubits[0]}, {CHANGED}")
         if name == "measure":
             (bit,) = (circuit.find_bit(bit).index for bit in step.clbits)
-            if bit in found:
+            if bit in qubit_of:
                 raise InputError(f"classical bit {bit} is measured twice, {CHANGED}")
-            found[bit] = qubits[0]
-            done.update(qubits)
-    if len(found) != circuit.num_clbits:
-        raise InputError(f"{len(found)} of {circuit.num_clbits} classical bits are measured, {CHANGED}")
-    return found
+            qubit_of[bit] = qubits[0]
+            finished.update(qubits)
+    if len(qubit_of) != circuit.num_clbits:
+        raise InputError(f"{len(qubit_of)} of {circuit.num_clbits} classical bits are measured, {CHANGED}")
+    return qubit_of
 
 
 def distance(compiled: Compiled) -> float:

@@ -83,34 +83,36 @@ def compile_problem(
         progress: told the name of each step as it begins.
     """
     if isinstance(angles, Training):
-        for name, given, known in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
-            if given is not None and given != known:
-                raise InputError(f"{name} is {given}, but the angles were trained with {known}; leave {name} out")
+        for name, value, known_value in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
+            if value is not None and value != known_value:
+                raise InputError(
+                    f"{name} is {value}, but the angles were trained with {known_value}; leave {name} out"
+                )
         schedule, depth = angles.schedule, angles.depth
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
-    wanted: dict[str, Any] = {
+    wishes: dict[str, Any] = {
         "depth": DEPTH if depth is None else depth,
         "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
         "start": start,
         "seed": seed,
     }
     if angles is not None:  # refuses what does not fit before the work
-        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": known_start(start)})
+        dense = AnsatzSpec(problem, mixer="path", **{**wishes, "start": known_start(start)})
         dense.program(angles.angles if isinstance(angles, Training) else angles)
     else:
         check_trainable(problem)
-    wanted |= {"path": path, "registers": registers, "progress": progress}
-    placed = None
+    wishes |= {"path": path, "registers": registers, "progress": progress}
+    circuit = None
     left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
     if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
-        placed, angles = likeliest(problem, load_target(target), **wanted)
-    if placed is None:
-        placed = place_circuit(problem, target, keep=keep, **wanted)
+        circuit, angles = likeliest(problem, load_target(target), **wishes)
+    if circuit is None:
+        circuit = place_circuit(problem, target, keep=keep, **wishes)
     if angles is None:
         progress("Training angles")
-        angles = placed.train()
-    return placed.compile(angles, compare=compare, progress=progress)
+        angles = circuit.train()
+    return circuit.compile(angles, compare=compare, progress=progress)
 
 
 def likeliest(
@@ -171,7 +173,7 @@ def place_circuit(
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
     if order not in ("chosen", "plain"):
         raise InputError(f"order must be chosen or plain, got {order!r}")
-    wanted = _share(keep)
+    least_share = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
@@ -181,11 +183,11 @@ def place_circuit(
 
     def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
         sparse = masked(problem, mask)
-        spec, settled = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
+        spec, final_path = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
-            path=settled,
+            path=final_path,
             placement=placement,
             mask=mask,
             surrogate=sparse,
@@ -197,12 +199,12 @@ def place_circuit(
     placement = _placed_on_a_patch(problem, device, registers, seed, progress)
     mask = hardware_mask(placement.patch, problem)
     on_edges = circuit(placement, mask, way)
-    if wanted is None or retained_mass(problem, mask)[1] >= wanted:
+    if least_share is None or retained_mass(problem, mask)[1] >= least_share:
         return on_edges
     progress("Choosing a line")
     line = choose_line(device, problem.n_samples, problem.n_features, seed=seed)
     progress("Choosing couplings")
-    placement, mask = keep_couplings(problem, line, wanted, seed=seed)
+    placement, mask = keep_couplings(problem, line, least_share, seed=seed)
     if isinstance(way, YFramePath):
         along = tuple(placement.patch.layout.index(qubit) for qubit in line.layout)
         way = NetworkPath(coloured=way.coloured, quiet=way.quiet, line=along)
@@ -239,20 +241,20 @@ def _spec(
     Its order is settled here, so the path that comes with it keeps the order.
     """
     problem = dense.problem
-    drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
+    random_start = isinstance(start, str) and start in ("random", REACH, AUTO)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, problem.sector.blocks, strict=True))
-    begin = "random" if drawn else start
+    begin = "random" if random_start else start
     spec = AnsatzSpec(problem, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
-    if drawn and start != "random":
+    if random_start and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
     if order == "plain" or not (way.coloured and isinstance(way, YFramePath)):
         return spec, way
     progress("Choosing an order")
-    more = STARTS if drawn and start == "random" else 1
+    more = STARTS if random_start and start == "random" else 1
     others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
     best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
     return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)

@@ -17,21 +17,21 @@ def follow_order(course: Any, bits: Any, order: Any) -> Any:
     """Seconds of all gates, expected errors of the two-qubit ones, and how unevenly the ones end up spread."""
     pulse = course.pulse
     clock = np.full(bits.size, pulse)
-    known = np.ones(bits.size, dtype=np.bool_)
+    is_known = np.ones(bits.size, dtype=np.bool_)
     due = np.zeros(bits.size, dtype=np.bool_)  # a phase to be done before the next mixing
     spread = bits.astype(np.float64)  # chance of a one, if every edge exchanged its ends half of the time
     errors = 0.0
     for _ in range(course.layers):
-        due[:] = ~known
+        due[:] = ~is_known
         for cross in range(course.cross.shape[0]):
             a, b = course.cross[cross]
-            if not (known[a] or known[b]):
+            if not (is_known[a] or is_known[b]):
                 clock[a] = clock[b] = max(clock[a], clock[b]) + course.cross_seconds[cross] + 2 * pulse
                 due[a] = due[b] = False
                 errors += course.cross_errors[cross]
         for edge in order:
             a, b = course.edges[edge]
-            if known[a] and known[b]:
+            if is_known[a] and is_known[b]:
                 if bits[a] == bits[b]:
                     continue
                 clock[a] = pulse + course.seconds[edge]
@@ -48,7 +48,7 @@ def follow_order(course: Any, bits: Any, order: Any) -> Any:
                         due[a] = due[b] = False
                 clock[a] = clock[b] = clock[b] + 2 * course.seconds[edge] + pulse
                 errors += 2 * course.errors[edge]
-            known[a] = known[b] = False
+            is_known[a] = is_known[b] = False
             spread[a] = spread[b] = (spread[a] + spread[b]) / 2
     return clock.max() + pulse, errors, ((spread - course.even) ** 2).sum()
 

@@ -52,9 +52,9 @@ def choose_line(
         line, length = grow_path(arrays, labels, 1, starts[int(rng.integers(len(starts)))], n + d, GROWTH, state)
         if length < n + d:
             continue
-        found, cost = anneal_line(arrays, labels, line, uses, temperatures, state)
+        path, cost = anneal_line(arrays, labels, line, uses, temperatures, state)
         if cost < lowest:
-            best, lowest = found.tolist(), cost
+            best, lowest = path.tolist(), cost
         walks += 1
         if walks == PATH_WALKS:
             break
@@ -68,12 +68,12 @@ def choose_line(
 
 def _uses(n: int, d: int) -> NDArray[np.float64]:
     """Two-qubit gates of a layer on each edge of the line, all couplings kept."""
-    found = np.full(n + d - 1, float(MIXING))
-    found[n - 1] = 0.0  # where the registers touch
+    uses = np.full(n + d - 1, float(MIXING))
+    uses[n - 1] = 0.0  # where the registers touch
     for u in range(n):
         for v in range(d):
-            found[n - 1 - u + v] += OUT + MEET
-    return found
+            uses[n - 1 - u + v] += OUT + MEET
+    return uses
 
 
 def keep_couplings(

@@ -82,21 +82,21 @@ def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
 
     Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
     """
-    known = Known(bits)
-    return [kept for op in ops for kept in known.take(op)]
+    start_bits = Known(bits)
+    return [effective for op in ops for effective in start_bits.take(op)]
 
 
 def drop_unseen(ops: Sequence[Op]) -> list[Op]:
     """Leave out phases that no mixing follows on any of their qubits: the measurement does not see them."""
     mixed: set[int] = set()
-    kept: list[Op] = []
+    visible: list[Op] = []
     for op in reversed(ops):
         if op.kind not in (RZ, RZZ):
             mixed.update(op.qubits)
         elif mixed.isdisjoint(op.qubits):
             continue
-        kept.append(op)
-    return kept[::-1]
+        visible.append(op)
+    return visible[::-1]
 
 
 def in_range(ops: Iterable[Op]) -> list[Op]:
@@ -105,15 +105,15 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
     RZZ(θ + π) is RZZ(θ) and RZ(π) on both qubits. A mixing angle of π is such a pair of RZ(π) alone, one of 0 nothing.
     """
     turns: dict[int, int] = {}  # qubit → where its RZ since the last mixing stands
-    found: list[Op] = []
+    ranged: list[Op] = []
 
     def turn(qubit: int, angle: float) -> None:
         if qubit in turns:
-            old = found[turns[qubit]]
-            found[turns[qubit]] = replace(old, angle=old.angle + angle)
+            old = ranged[turns[qubit]]
+            ranged[turns[qubit]] = replace(old, angle=old.angle + angle)
         else:
-            turns[qubit] = len(found)
-            found.append(Op(kind=RZ, qubits=(qubit,), angle=angle))
+            turns[qubit] = len(ranged)
+            ranged.append(Op(kind=RZ, qubits=(qubit,), angle=angle))
 
     for op in ops:
         angle = wrapped(op.angle)
@@ -124,12 +124,12 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
             for qubit in op.qubits if half_turns % 2 else ():
                 turn(qubit, pi)
             if op.kind == RZZ:
-                found.append(replace(op, angle=angle - half_turns * pi))
+                ranged.append(replace(op, angle=angle - half_turns * pi))
         else:
-            found.append(replace(op, angle=angle))
+            ranged.append(replace(op, angle=angle))
             for qubit in op.qubits:
                 turns.pop(qubit, None)
-    tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
+    tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in ranged)
     return [op for op in tidy if op.kind in (XY, PAIR, FLIP) or abs(op.angle) > NOTHING]
 
 
@@ -191,14 +191,14 @@ def weave(
 
 def _with_exchanges(ops: Iterable[Op]) -> list[Op]:
     """An RZZ(φ) before XY(±π/2) on the same qubits is SWAP and RZZ(φ ∓ π/2)."""
-    found: list[Op] = []
+    combined: list[Op] = []
     for op in ops:
-        before = found[-1] if found else op
+        before = combined[-1] if combined else op
         if op.kind == XY and before.kind == RZZ and {*op.qubits} == {*before.qubits} and abs(cos(op.angle)) < NOTHING:
-            found[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
+            combined[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
         else:
-            found.append(op)
-    return found
+            combined.append(op)
+    return combined
 
 
 class _Loom:
@@ -237,9 +237,9 @@ class _Loom:
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
         gate = Gate(name=name, qubits=qubits, angle=angle)
-        done = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
+        end = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
         for qubit in qubits:
-            self.last[qubit], self.clock[qubit] = len(self.gates), done
+            self.last[qubit], self.clock[qubit] = len(self.gates), end
         self.gates.append(gate)
 
     # Frames
@@ -331,10 +331,10 @@ class _Loom:
         """RZZ in the Z basis of both; the tilts make its angle positive."""
         self.start(a)
         self.start(b)
-        wanted = 1 if angle * self.sign[a] * self.sign[b] > 0 else -1  # product of the two tilts
-        tilt_b = self.tilt[b] or (wanted * self.tilt[a] if self.tilt[a] else self.sign[b])
+        product = 1 if angle * self.sign[a] * self.sign[b] > 0 else -1  # product of the two tilts
+        tilt_b = self.tilt[b] or (product * self.tilt[a] if self.tilt[a] else self.sign[b])
         self.lean(b, tilt_b)
-        self.lean(a, wanted * tilt_b)
+        self.lean(a, product * tilt_b)
         early, late = sorted((a, b), key=lambda qubit: self.clock[qubit])
         if self.clock[early] < self.clock[late]:
             self.turn_now(early)

@@ -95,13 +95,13 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
     if not repeats:
         raise InputError("there are no repeats to analyse")
     goal = goal_of(problem, threshold)
-    found = [shots.samples(problem) for shots in repeats]
+    samples = [shots.samples(problem) for shots in repeats]
     shots = np.array([each.shots for each in repeats])
-    feasible = np.array([each.shots for each in found])
-    hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in found])
-    energies = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in found]))
+    feasible = np.array([each.shots for each in samples])
+    hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in samples])
+    energies = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in samples]))
     mean, spread = uniform_energy(problem)
-    bests = [float(each.energies[0]) for each in found if each.energies.size]
+    bests = [float(each.energies[0]) for each in samples if each.energies.size]
     average = float(energies.mean()) if energies.size else None
     rates = feasible / shots
     chance = problem.sector.chance

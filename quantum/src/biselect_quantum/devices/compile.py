@@ -54,8 +54,8 @@ def compile_circuit(
     """
     device = fit_for(path, target)
     places = _checked_layout(layout, program, device)
-    wanted = recoloured(program) if path.coloured else program
-    bound = wanted if angles is None else wanted.bind(angles)
+    ordered = recoloured(program) if path.coloured else program
+    bound = ordered if angles is None else ordered.bind(angles)
     bound.check_bound()
     late = None
     if isinstance(path, YFramePath):
@@ -64,9 +64,9 @@ def compile_circuit(
         circuit, initial, final, swaps = _by_network(bound, device, places, path)
     else:
         if path.late:
-            if not wanted.angle_names or angles is None:
+            if not ordered.angle_names or angles is None:
                 raise InputError("binding late needs a program with free angles; build it without and give them here")
-            late = wanted, tuple(wanted.in_order(angles).tolist())
+            late = ordered, tuple(ordered.in_order(angles).tolist())
         circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
     _refuse_foreign(circuit, device)
     return Compiled(
@@ -88,8 +88,8 @@ def added_layer(compiled: Compiled, target: Target) -> Resources:
     program, angles = compiled.late or (compiled.program, None)
     longer = replace(program, layers=(*program.layers, program.layers[-1]))
     path, seed = replace(compiled.path, coloured=False), compiled.seed
-    made = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
-    return added_by(made.resources, compiled.resources)
+    extended = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
+    return added_by(extended.resources, compiled.resources)
 
 
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
@@ -146,8 +146,8 @@ def compile_open(
     device = fit_for(path, target)
     if path.fractional and device.gate_has_angle_bounds("rzz"):
         raise InputError(f"RZZ of {device.description!r} takes some angles only; take complete-cz for free angles")
-    wanted = recoloured(program) if path.coloured else program
-    return _transpiled(wanted, device, _checked_layout(layout, program, device), path, seed)[0]
+    ordered = recoloured(program) if path.coloured else program
+    return _transpiled(ordered, device, _checked_layout(layout, program, device), path, seed)[0]
 
 
 def _by_qiskit(
@@ -155,9 +155,9 @@ def _by_qiskit(
 ) -> Made:
     circuit, initial, final, swaps = _transpiled(program, target, layout, path, seed)
     if program.angle_names:
-        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
-        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
+        free = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        values = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in values if name in free})
     if path.fractional:
         circuit = fold_rzz(circuit)
     if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ

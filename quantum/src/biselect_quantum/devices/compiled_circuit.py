@@ -104,8 +104,8 @@ def _lasting(target: Target, name: str) -> bool | None:
     """Whether an operation takes time; None if no place recorded how long."""
     if name not in target.operation_names:
         return None
-    known = [entry.duration for entry in target[name].values() if entry is not None and entry.duration is not None]
-    return any(known) if known else None
+    durations = [entry.duration for entry in target[name].values() if entry is not None and entry.duration is not None]
+    return any(durations) if durations else None
 
 
 def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:

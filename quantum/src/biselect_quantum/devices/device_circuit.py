@@ -199,8 +199,8 @@ class PlacedCircuit:
         references = {name: compiled(name, path).resources for name, path in others.items()}
         beside = None
         if compare and self.on_edges is not None:
-            made = self.on_edges.compile(values, compare=False)
-            beside = made.compiled.resources, made.retained_share
+            simple = self.on_edges.compile(values, compare=False)
+            beside = simple.compiled.resources, simple.retained_share
         differ = [] if trained is None else self.differences(trained)
         return Bundle(
             problem=self.problem,
@@ -221,10 +221,10 @@ class PlacedCircuit:
 def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
     """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
     try:
-        known, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
+        problem_hash, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
-    if known != problem.digest:
+    if problem_hash != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     if manifest.get("format") != FORMAT:
         raise InputError(f"the manifest is not of {FORMAT}: its bits may stand for other names; compile again")
@@ -233,28 +233,28 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[in
 
 def mask_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> Mask:
     """Which couplings of a problem its stored circuit carries."""
-    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    mask = np.zeros(problem.coupling.shape, dtype=bool)
     for sample, feature in manifest["mask"]:
-        kept[index(sample), index(feature)] = True
-    return kept
+        mask[index(sample), index(feature)] = True
+    return mask
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
     plain = "Qiskit Opt-3 CZ" if "cz" in target.operation_names else "Qiskit Opt-3"
-    found: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
+    paths: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target):
-        found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
-    return {name: way for name, way in found.items() if way != path}
+        paths["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
+    return {name: way for name, way in paths.items() if way != path}
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
     """Versions of ours and of the packages that take part."""
-    found = {}
+    versions = {}
     for package in ("biselect", "biselect-quantum", *packages):
         with suppress(PackageNotFoundError):  # an optional part that is done without
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions
 
 
 def check_trainable(problem: SelectionProblem) -> int:

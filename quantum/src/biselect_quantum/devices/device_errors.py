@@ -138,17 +138,17 @@ def _errors(target: Target, name: str) -> dict[tuple[int, ...], float]:
     entries: dict[Any, Any] = target[name]
     if None in entries:  # everywhere, and ideal
         return {(qubit,): 0.0 for qubit in range(target.num_qubits)}
-    known = {place: entry.error for place, entry in entries.items() if entry is not None and _is_known(entry.error)}
-    worst = max((error for error in known.values() if error < FAULTY), default=0.0)
-    return {place: known.get(place, worst) for place in entries}
+    errors = {place: entry.error for place, entry in entries.items() if entry is not None and _is_known(entry.error)}
+    worst = max((error for error in errors.values() if error < FAULTY), default=0.0)
+    return {place: errors.get(place, worst) for place in entries}
 
 
 def _rates(target: Target, name: str) -> NDArray[np.float64]:
     """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known, and at 0 the qubit is not usable."""
     times: list[Any] = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
     shortest = min((time for time in times if _is_known(time) and time > 0), default=np.inf)
-    known = [time if _is_known(time) else shortest for time in times]
-    return np.array([1 / time if time > 0 else np.inf for time in known])
+    usable = [time if _is_known(time) else shortest for time in times]
+    return np.array([1 / time if time > 0 else np.inf for time in usable])
 
 
 def _is_known(figure: float | None) -> bool:
@@ -170,9 +170,9 @@ def positions_of(target: Target) -> list[Place]:
     for places in (heron_positions(), [(float(row), float(column)) for row, column in square_positions()]):
         if len(places) == qubits and all(dist(places[a], places[b]) == 1 for a, b in device.edge_costs):
             return places
-    found = spring_layout(device.graph(), seed=0, num_iter=500)
+    positions = spring_layout(device.graph(), seed=0, num_iter=500)
     scale = SPREAD * qubits**0.5 / 2
-    return [(scale * (found[qubit][1] + 1), scale * (found[qubit][0] + 1)) for qubit in range(qubits)]
+    return [(scale * (positions[qubit][1] + 1), scale * (positions[qubit][0] + 1)) for qubit in range(qubits)]
 
 
 def heron_positions() -> list[Place]:

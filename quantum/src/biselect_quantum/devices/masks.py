@@ -51,8 +51,8 @@ def retained_mass(problem: SelectionProblem, mask: ArrayLike) -> tuple[float, fl
     (3.0, 0.75)
     """
     sizes = np.abs(problem.coupling.astype(np.float64))
-    kept, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
-    return kept, kept / total if total else 1.0
+    retained, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
+    return retained, retained / total if total else 1.0
 
 
 def distortion_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
@@ -73,7 +73,7 @@ def dropped_sizes(problem: SelectionProblem, mask: ArrayLike) -> NDArray[np.floa
 
 
 def _checked(problem: SelectionProblem, mask: ArrayLike) -> Mask:
-    found = np.asarray(mask)
-    if found.shape != problem.coupling.shape or found.dtype != np.bool_:
+    array = np.asarray(mask)
+    if array.shape != problem.coupling.shape or array.dtype != np.bool_:
         raise InputError(f"a mask must be {problem.n_samples} × {problem.n_features} truth values")
-    return found
+    return array

@@ -126,13 +126,13 @@ def _fits(problem: SelectionProblem, patch: Patch) -> Fits:
     n, d = problem.n_samples, problem.n_features
     if not (problem.sample_rules or problem.feature_rules):
         return np.ones((n, n), dtype=bool), np.ones((d, d), dtype=bool)
-    found = []
+    fits = []
     sides = (("sample", n, patch.sample_edges), ("feature", d, patch.feature_edges))
     for number, ((what, size, edges), blocks) in enumerate(zip(sides, problem.sector.blocks, strict=True)):
         ends = {edge[number] for edge in patch.cross_edges}
         labels = block_labels(edges, size, blocks, ends, what)
-        found.append(labels[:, None] == item_labels(size, blocks))
-    return found[0], found[1]
+        fits.append(labels[:, None] == item_labels(size, blocks))
+    return fits[0], fits[1]
 
 
 def _meets(mass: float, bound: float) -> bool:
@@ -207,18 +207,18 @@ def _solve(
     decided = len(ends[0]) * n + len(ends[1]) * d
     may = np.ones(decided + len(cross) * n * d)
     may[:decided] = np.concatenate([fits[side][ends[side]].ravel() for side in (0, 1)])
-    found = scipy.optimize.milp(
+    solution = scipy.optimize.milp(
         np.concatenate([np.zeros(decided), np.tile(-weights.ravel() / unit, len(cross))]),
         integrality=np.concatenate([np.ones(decided), np.zeros(len(cross) * n * d)]),
         bounds=scipy.optimize.Bounds(0.0, may),
         constraints=scipy.optimize.LinearConstraint(rows, low, high),
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},
     )
-    dual = found.get("mip_dual_bound")
+    dual = solution.get("mip_dual_bound")
     bound = np.inf if dual is None else -unit * float(dual)
-    if found.x is None:
+    if solution.x is None:
         return None, bound
-    x, y = np.split(found.x[:decided], [len(ends[0]) * n])
+    x, y = np.split(solution.x[:decided], [len(ends[0]) * n])
     samples, features = x.reshape(-1, n).argmax(axis=1), y.reshape(-1, d).argmax(axis=1)
     return (_filled(fits[0], ends[0], samples), _filled(fits[1], ends[1], features)), bound
 
@@ -246,8 +246,8 @@ def _filled(fits: NDArray[np.bool_], ends: Sequence[int], items: NDArray[np.int6
     """A permutation with the decided items at their positions and all others in ascending order where they fit."""
     order = np.full(len(fits), -1)
     order[list(ends)] = items
-    left = np.setdiff1d(np.arange(len(fits)), items).tolist()
+    free = np.setdiff1d(np.arange(len(fits)), items).tolist()
     for position in np.flatnonzero(order < 0).tolist():
-        order[position] = next(item for item in left if fits[position, item])
-        left.remove(order[position])
+        order[position] = next(item for item in free if fits[position, item])
+        free.remove(order[position])
     return order

@@ -118,11 +118,11 @@ def _split_and_shift(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) 
     """|0 1^l⟩ → √(l/n)|0 1^l⟩ + √((n-l)/n)|1^l 0⟩ on the last l + 1 of n qubits, for every l up to `ones`."""
     size, last = len(qubits), qubits[-1]
     for run in range(1, ones + 1):
-        moved = qubits[size - 1 - run]
-        circuit.cx(moved, last)
+        shifted = qubits[size - 1 - run]
+        circuit.cx(shifted, last)
         controls = [last] if run == 1 else [last, qubits[size - run]]
-        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, moved)
-        circuit.cx(moved, last)
+        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, shifted)
+        circuit.cx(shifted, last)
 
 
 def _controlled_ry(circuit: QuantumCircuit, angle: float, controls: Sequence[int], target: int) -> None:
@@ -159,19 +159,19 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     """The same circuit on its own qubits alone, without barriers; classical bits as they were."""
     steps = [step for step in circuit.data if step.operation.name != "barrier"]
-    used = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
-    small = QuantumCircuit(len(used), circuit.num_clbits)
+    active = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
+    small = QuantumCircuit(len(active), circuit.num_clbits)
     for step in steps:
-        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
+        qubits = [active.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
 
 
 def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
     """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
-    if said := foreign_gate(circuit, target):
+    if foreign := foreign_gate(circuit, target):
         raise InputError(
-            f"{where} has no {said}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            f"{where} has no {foreign}, which the circuit uses: it was compiled for {compiled_for!r}; "
             "compile it for this device"
         )
 
@@ -197,9 +197,9 @@ def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
 def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
     """Shots × classical bits, column c classical bit c."""
     chances = ideal_probabilities(compiled.circuit)
-    drawn = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
+    strings = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
     bits = len(compiled.clbits)
-    return (drawn[:, None] >> np.arange(bits) & 1).astype(np.uint8)
+    return (strings[:, None] >> np.arange(bits) & 1).astype(np.uint8)
 
 
 Term = tuple[str, list[int], float]
@@ -250,19 +250,19 @@ def pauli_operators(spec: AnsatzSpec) -> PauliOperators:
 def _terms(group: CostGroup) -> list[Term]:
     """-Σ a s - Σ b f - Σ w s f in Pauli matrices, as `core/conventions.py` has it."""
     n = len(group.sample)
-    found: list[Term] = []
+    terms: list[Term] = []
     for qubit, score in enumerate([*group.sample.tolist(), *group.feature.tolist()]):
-        found += [
+        terms += [
             ("Z", [qubit], ising.FIELD_OF_MARGINAL * score),
             ("", [], ising.OFFSET_OF_MARGINAL * score),
         ]
     for i, row in enumerate(group.pair.tolist()):
         for feature, weight in enumerate(row):
             j = conventions.feature_qubit(feature, n)
-            found.append(("ZZ", [i, j], ising.COUPLING_OF_PRODUCT * weight))
-            found += [("Z", [end], ising.FIELD_OF_PRODUCT * weight) for end in (i, j)]
-            found.append(("", [], ising.OFFSET_OF_PRODUCT * weight))
-    return [term for term in found if term[2]]
+            terms.append(("ZZ", [i, j], ising.COUPLING_OF_PRODUCT * weight))
+            terms += [("Z", [end], ising.FIELD_OF_PRODUCT * weight) for end in (i, j)]
+            terms.append(("", [], ising.OFFSET_OF_PRODUCT * weight))
+    return [term for term in terms if term[2]]
 
 
 def _operator(terms: list[Term], qubits: int) -> SparsePauliOp:

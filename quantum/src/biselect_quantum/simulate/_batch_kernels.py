@@ -152,12 +152,12 @@ def _basis_vector(lines: Any, at: int, count: int, state: int) -> None:
 @njit(**INNER)
 def _cvar(x: Any, circuits: Any, block: int, norm: Any, out: Any) -> None:
     """CVaR = q + E[min(E - q, 0)] / share; q is the lowest energy up to which a lane holds this share of its weight."""
-    wanted, held, low = mul(splat(x, circuits.share), norm), splat(x, 0.0), splat(x, 0.0)
+    goal, inside, low = mul(splat(x, circuits.share), norm), splat(x, 0.0), splat(x, 0.0)
     for place in range(circuits.order.size):
         state = circuits.order[place]
         xr, xi = load(x, 2 * state), load(x, 2 * state + 1)
-        low = where_less(held, wanted, splat(x, circuits.table[state]), low)
-        held = add(held, muladd(xr, xr, mul(xi, xi)))
+        low = where_less(inside, goal, splat(x, circuits.table[state]), low)
+        inside = add(inside, muladd(xr, xr, mul(xi, xi)))
     store(out.low, block, low)
     minus, zero, value = sub(splat(x, 0.0), low), splat(x, 0.0), splat(x, 0.0)
     for state in range(circuits.table.size):

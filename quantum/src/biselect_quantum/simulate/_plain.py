@@ -159,9 +159,9 @@ def _moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64],
     moves = []
     for i, j in edges:
         here = np.flatnonzero(holds[:, i] & ~holds[:, j])
-        moved = holds[here]
-        moved[:, i], moved[:, j] = False, True
-        there = register.position(np.nonzero(moved)[1].reshape(len(here), register.chosen))
+        holding = holds[here]
+        holding[:, i], holding[:, j] = False, True
+        there = register.position(np.nonzero(holding)[1].reshape(len(here), register.chosen))
         moves.append((here, there))
     return moves
 

@@ -80,9 +80,9 @@ class Program:
         if self.bits is not None:
             if len(self.bits) != self.qubits or not set(self.bits) <= {0, 1}:
                 raise InputError(f"a start must be {self.qubits} bits, each 0 or 1; got {self.bits!r}")
-            found = sum(self.bits[: self.n_samples]), sum(self.bits[self.n_samples :])
-            if found != (self.k, self.m):
-                raise InputError(f"the budgets are {(self.k, self.m)}, the start has {found}")
+            budgets = sum(self.bits[: self.n_samples]), sum(self.bits[self.n_samples :])
+            if budgets != (self.k, self.m):
+                raise InputError(f"the budgets are {(self.k, self.m)}, the start has {budgets}")
             for qubits, ones in self.blocks or ():
                 if sum(self.bits[qubit] for qubit in qubits) != ones:
                     raise InputError(f"the rules want {ones} of the qubits {qubits}; the start has others")
@@ -142,7 +142,7 @@ class Program:
         """The blocks of both registers as simulators take them, each numbered from 0; None without rules."""
         if self.blocks is None:
             return None, None
-        found = []
+        sides = []
         for first, last in ((0, self.n_samples), (self.n_samples, self.qubits)):
             own = [
                 (tuple(qubit - first for qubit in qubits), ones)
@@ -151,8 +151,8 @@ class Program:
             ]
             always = sorted(qubit for qubits, ones in own if ones == len(qubits) for qubit in qubits)
             parts = tuple((qubits, ones) for qubits, ones in own if 0 < ones < len(qubits))
-            found.append(Blocks(always=tuple(always), parts=parts))
-        return found[0], found[1]
+            sides.append(Blocks(always=tuple(always), parts=parts))
+        return sides[0], sides[1]
 
     def registers(self, classes: tuple[Classes, Classes] = ((), ())) -> tuple[Register, Register]:
         """Both registers as simulators take them, with these mixers."""
@@ -212,11 +212,11 @@ def steps(edges: Iterable[Edge]) -> list[int]:
     [0, 1, 0]
     """
     ready: dict[int, int] = {}
-    found = []
+    classes = []
     for i, j in edges:
-        found.append(max(ready.get(i, 0), ready.get(j, 0)))
-        ready[i] = ready[j] = found[-1] + 1
-    return found
+        classes.append(max(ready.get(i, 0), ready.get(j, 0)))
+        ready[i] = ready[j] = classes[-1] + 1
+    return classes
 
 
 def wrapped(angle: float) -> float:

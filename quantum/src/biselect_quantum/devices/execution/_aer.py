@@ -71,6 +71,6 @@ class NoisySampling(Sampler):
         table, flawless = noisy_table(noisy, shots, seed)
         _, _, device = self.name.partition(":")
         source = f"errors from the snapshot file {device}; " if ".json" in device else ""
-        said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
-        self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        remark = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        self.remark = f"{remark}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
         return Readout.of(table)

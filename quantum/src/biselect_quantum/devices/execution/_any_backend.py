@@ -32,19 +32,19 @@ RUNTIME = "qiskit_ibm_runtime"
 RECORDED = (f"{RUNTIME}.fake_provider", "qiskit.providers.fake_provider")  # backends that simulate a device's errors
 
 
-def as_sampler(given: Any) -> Sampler:
+def as_sampler(sampler: Any) -> Sampler:
     """The sampler of ours that takes its shots from the given one."""
-    if _package(given) == RUNTIME and not _is_recorded(given) and _is_mode(given):
-        return _of_runtime(given)
-    if isinstance(given, BaseSamplerV2):
-        backend = _backend_of(given)
-        if _package(given) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
-            return _with_own_options(given, backend)
-        return GivenSampler(given, backend)
-    if isinstance(given, BackendV2):
-        return GivenBackend(given)
+    if _package(sampler) == RUNTIME and not _is_recorded(sampler) and _is_mode(sampler):
+        return _of_runtime(sampler)
+    if isinstance(sampler, BaseSamplerV2):
+        backend = _backend_of(sampler)
+        if _package(sampler) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
+            return _with_own_options(sampler, backend)
+        return GivenSampler(sampler, backend)
+    if isinstance(sampler, BackendV2):
+        return GivenBackend(sampler)
     raise InputError(
-        f"a {type(given).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
+        f"a {type(sampler).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
     )
 
 
@@ -56,9 +56,9 @@ class _Given(Sampler):
     def check(self, compiled: Compiled) -> None:
         """A device must have every gate where it is used; a simulator may take another for one without errors."""
         if self._backend is not None and _is_placed(self._backend):
-            if said := foreign_gate(compiled.circuit, self._backend.target):
+            if foreign := foreign_gate(compiled.circuit, self._backend.target):
                 raise InputError(
-                    f"{self.name} has no {said}, which the circuit uses: it was compiled for {compiled.target!r}; "
+                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for {compiled.target!r}; "
                     "give this backend to compile_problem instead"
                 )
 
@@ -77,8 +77,8 @@ class _Given(Sampler):
         except BiselectError:
             raise
         except Exception as error:
-            said = scrubbed(error) or type(error).__name__
-            raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {said}") from None
+            message = scrubbed(error) or type(error).__name__
+            raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {message}") from None
 
 
 class GivenSampler(_Given):
@@ -195,9 +195,9 @@ def _with_own_options(sampler: Any, backend: Any) -> Sampler:
         ]
         return twin
 
-    found = IbmSampling(sampler.mode or backend, backend.service, tagged)
-    found.name = _sampler_name(sampler, backend)
-    return found
+    sampling = IbmSampling(sampler.mode or backend, backend.service, tagged)
+    sampling.name = _sampler_name(sampler, backend)
+    return sampling
 
 
 def _backend_of(sampler: Any) -> Any:
@@ -208,9 +208,9 @@ def _backend_of(sampler: Any) -> Any:
     return backend if isinstance(backend, BackendV2) else None
 
 
-def _is_mode(given: Any) -> bool:
+def _is_mode(mode: Any) -> bool:
     """Whether it is a device, Session or Batch, of which samplers are made."""
-    return isinstance(given, BackendV2) or hasattr(given, "session_id")
+    return isinstance(mode, BackendV2) or hasattr(mode, "session_id")
 
 
 def _is_placed(backend: Any) -> bool:

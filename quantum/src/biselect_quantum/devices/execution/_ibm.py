@@ -58,8 +58,8 @@ class IbmSampling(remote.Service):
     def find(self, tag: str) -> str | None:
         """The latest job with the tag."""
         with self._guarded("looking for earlier jobs"):
-            found = self._service.jobs(job_tags=[tag], limit=1)
-        return str(found[0].job_id()) if found else None
+            jobs = self._service.jobs(job_tags=[tag], limit=1)
+        return str(jobs[0].job_id()) if jobs else None
 
     def _run(self, circuit: Any, shots: int, tag: str) -> Any:
         sampler = self._make_sampler(mode=self._mode, options={"environment": {"job_tags": [tag]}})
@@ -87,10 +87,10 @@ def _status(error: BaseException) -> int | None:
 
     Qiskit Runtime wraps what its connection raises together with the status, and hides that in errors of its own.
     """
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, RequestsApiError):
-        seen = seen.__cause__ or seen.__context__
-    return None if seen is None else seen.status_code
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, RequestsApiError):
+        cause = cause.__cause__ or cause.__context__
+    return None if cause is None else cause.status_code
 
 
 def _stored_secrets() -> list[str]:

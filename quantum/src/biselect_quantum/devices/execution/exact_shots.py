@@ -170,15 +170,15 @@ class _Layer:
 
     def classes(self, qubits: range) -> Classes:
         """The hops of one register; each joins the class before it where it shares no qubit with that."""
-        found: list[list[Edge]] = []
+        classes: list[list[Edge]] = []
         for i, j in self.hops:
             if i in qubits:
                 edge = (i - qubits.start, j - qubits.start)
-                if found and not {end for other in found[-1] for end in other} & set(edge):
-                    found[-1].append(edge)
+                if classes and not {end for other in classes[-1] for end in other} & set(edge):
+                    classes[-1].append(edge)
                 else:
-                    found.append([edge])
-        return tuple(map(tuple, found))
+                    classes.append([edge])
+        return tuple(map(tuple, classes))
 
 
 def _layers(program: Program) -> list[_Layer]:

@@ -17,17 +17,17 @@ ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 
 
-def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]:
+def forecast(circuit: StoredCircuit, request: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a `plan`, or of a fixed run's content; refuses what a simulator could not measure.
 
     No service is asked.
     """
-    place, compiled, taken = place_of(asked["on"]), circuit.compiled, measurements(asked)
+    place, compiled, planned = place_of(request["on"]), circuit.compiled, measurements(request)
     if not place.service:
-        sampler_for(asked["on"]).check(compiled)
+        sampler_for(request["on"]).check(compiled)
     return {
-        "on": asked["on"],
-        "kind": asked["kind"],
+        "on": request["on"],
+        "kind": request["kind"],
         "problem_hash": circuit.problem.digest,
         "target": circuit.manifest["target"],
         "qubits": compiled.program.qubits,
@@ -35,12 +35,12 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
         "path": compiled.path.name,
         "depth": compiled.resources.depth,
         "two_qubit_gates": compiled.resources.two_qubit_gates,
-        **{name: asked[name] for name in ("shots", "repeats", "seeds")},
+        **{name: request[name] for name in ("shots", "repeats", "seeds")},
         "circuit_seconds": compiled.resources.duration,
-        "readout": asked["readout"],
-        "circuits": len(taken),
-        "shots_taken": sum(measurement.shots for measurement in taken),
-        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in taken)),
+        "readout": request["readout"],
+        "circuits": len(planned),
+        "shots_taken": sum(measurement.shots for measurement in planned),
+        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in planned)),
     }
 
 
@@ -114,6 +114,6 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
 
 def conclude(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     """`outcome`, written to the run's folder too."""
-    found = outcome(run, readouts)
-    write_file(run.folder / ANALYSIS, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
-    return found
+    result = outcome(run, readouts)
+    write_file(run.folder / ANALYSIS, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
+    return result

@@ -51,19 +51,19 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
     >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
     'GET https://***@example.org/jobs?token=*** failed: 401; ***'
     """
-    known = _spellings({*secrets, *(os.environ.get(name, "") for name in VARIABLES)})
+    secret_spellings = _spellings({*secrets, *(os.environ.get(name, "") for name in VARIABLES)})
     guessed = {value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= _SHORTEST}
-    text = _without(str(message), (secret for secret in known | guessed if len(secret) >= _SHORTEST))
+    text = _without(str(message), (secret for secret in secret_spellings | guessed if len(secret) >= _SHORTEST))
     text = _IN_ADDRESS.sub(f"{MASK}@", text)
     for shape in _SHAPES:
         text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
-    return _without(text, known)  # short ones last: a part of a word like `token` would hide a shape
+    return _without(text, secret_spellings)  # short ones last: a part of a word like `token` would hide a shape
 
 
 def account_secrets(accounts: Any) -> list[str]:
     """Everything in an account, or in a store of them, that is not public: token, instance, those of proxies."""
-    found = [*_leaves(accounts)]
-    return found + [password for value in found if (password := _password(value))]
+    leaves = [*_leaves(accounts)]
+    return leaves + [password for value in leaves if (password := _password(value))]
 
 
 def _leaves(content: Any, name: str = "") -> Iterator[str]:
@@ -87,11 +87,11 @@ def _password(address: str) -> str | None:
 
 def _spellings(secrets: Iterable[str]) -> set[str]:
     """Each secret as it is, as addresses spell it, and as JSON and Python do."""
-    found: set[str] = set()
+    spellings: set[str] = set()
     for secret in {text for each in secrets for text in (each, each.strip())}:
-        found |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
-        found |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
-    return {each for each in found if each.strip()}
+        spellings |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
+        spellings |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+    return {each for each in spellings if each.strip()}
 
 
 def _without(text: str, secrets: Iterable[str]) -> str:
@@ -190,15 +190,15 @@ class Service(Sampler, ABC):
         except ServiceError:
             raise
         except Exception as error:
-            kind, said = self._meaning(error), scrubbed(error, self._secrets())
+            kind, message = self._meaning(error), scrubbed(error, self._secrets())
             if job is not None and kind is StillWaitingError:
                 raise kind(f"job {job} is not done yet; {GO_ON}") from None
             if job is not None and kind is JobFailedError:
-                raise kind(f"job {job} failed: {said}") from None
-            said = f"{self.name}, while {doing}: {said}"
+                raise kind(f"job {job} failed: {message}") from None
+            message = f"{self.name}, while {doing}: {message}"
             if kind in (StillWaitingError, ConnectionLostError):
-                raise ConnectionLostError(f"{said}; {GO_ON}") from None
-            raise ServiceError(said) from None
+                raise ConnectionLostError(f"{message}; {GO_ON}") from None
+            raise ServiceError(message) from None
 
 
 def is_lost(error: BaseException, status: int | None) -> bool:

@@ -59,9 +59,9 @@ class Measurement:
         return f"calibration {self.part + 1} of {CALIBRATIONS}" if self.repeat is None else f"repeat {self.repeat + 1}"
 
 
-def measurements(asked: Mapping[str, Any]) -> tuple[Measurement, ...]:
+def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
     """All that a `plan`, or a fixed run's content, measures, in order."""
-    seed, readout = asked["seed"], asked["readout"]
+    seed, readout = request["seed"], request["readout"]
     calibration = [
         Measurement(
             repeat=None,
@@ -72,7 +72,7 @@ def measurements(asked: Mapping[str, Any]) -> tuple[Measurement, ...]:
         )
         for part in range(CALIBRATIONS if readout else 0)
     ]
-    repeats = [Measurement(repeat=n, shots=asked["shots"], seed=own) for n, own in enumerate(asked["seeds"])]
+    repeats = [Measurement(repeat=n, shots=request["shots"], seed=own) for n, own in enumerate(request["seeds"])]
     return (*calibration, *repeats)
 
 
@@ -83,22 +83,22 @@ def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> Compiled:
     return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
 
 
-def by_repeat(taken: Sequence[Measurement], readouts: Sequence[Readout]) -> list[Readout]:
+def by_repeat(planned: Sequence[Measurement], readouts: Sequence[Readout]) -> list[Readout]:
     """The shots of each repeat."""
-    return [readout for each, readout in zip(taken, readouts, strict=True) if each.repeat is not None]
+    return [readout for each, readout in zip(planned, readouts, strict=True) if each.repeat is not None]
 
 
 def calibration_of(
-    circuit: StoredCircuit, taken: Sequence[Measurement], readouts: Sequence[Readout]
+    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[Readout]
 ) -> Calibration | None:
     """What calibration read; None if there was none."""
-    found = [(each, readout) for each, readout in zip(taken, readouts, strict=True) if each.repeat is None]
-    if not found:
+    pairs = [(each, readout) for each, readout in zip(planned, readouts, strict=True) if each.repeat is None]
+    if not pairs:
         return None
     width = circuit.compiled.circuit.num_clbits
     return Calibration(
-        prepared=np.array([prepared(width, each.part, each.frame) for each, _ in found]),
-        read=[readout for _, readout in found],
+        prepared=np.array([prepared(width, each.part, each.frame) for each, _ in pairs]),
+        read=[readout for _, readout in pairs],
         pulse_errors=pulse_errors(circuit.compiled, circuit.target),
     )
 
@@ -204,7 +204,7 @@ def plan(
         raise InputError("readout needs 2 calibration shots at least, one for each of its circuits")
     if name in PROGRAMS and readout:
         raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
-    asked = {
+    request = {
         "format": FORMAT,
         "circuit": circuit.manifest,
         "on": name,
@@ -216,7 +216,7 @@ def plan(
         "readout": readout,
         "given_threshold": None if threshold is None else asdict(threshold),
     }
-    return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
+    return dict(json.loads(json.dumps(request, allow_nan=False)))  # as a manifest gives it back
 
 
 def _named(sampler: Sampler) -> tuple[str, str]:
@@ -228,27 +228,29 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked: dict[str, Any]) -> StoredRun:
+def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:
         circuit: what is measured.
         source: the folder of its files.
         folder: of the run.
-        asked: from `plan`.
+        request: from `plan`.
     """
     source, folder = Path(source), Path(folder)
     if is_fixed(folder):
         tidy(folder)
         fixed = load_run(folder)
-        if other := [name for name in asked if fixed.content.get(name) != asked[name]]:
+        if other := [name for name in request if fixed.content.get(name) != request[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
         return fixed
     problems = {"dense": circuit.problem, "sparse": circuit.surrogate}
-    found = {name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()}
-    threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
-    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
-    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
+    selections = {
+        name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()
+    }
+    threshold = request["given_threshold"] or asdict(Threshold.from_selection(selections["dense"]))
+    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in selections.items()}
+    content = seal({**request, "threshold": threshold, "references": references, "versions": installed(PARTS)})
     needed = {name: (source / name).read_bytes() for name in NEEDED}
     for name in NEEDED:
         if (folder / name).exists() and (folder / name).read_bytes() != needed[name]:
@@ -256,7 +258,7 @@ def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked
     try:
         write_folder(folder, {**needed, NAME: json_bytes(content)}, once=True)
     except FileExistsError:  # another process was first: its run counts
-        return freeze(circuit, source, folder, asked)
+        return freeze(circuit, source, folder, request)
     return StoredRun(content=content, circuit=circuit, folder=folder)
 
 

@@ -41,35 +41,37 @@ def execute(
         resubmit: whether to hand a job in again whose shots the service does not give.
         say: told what happens.
     """
-    asked = None if sampler is None else sampler_for(sampler)
-    if asked is not None and asked.name != run.on:
-        raise InputError(f"the run is fixed for {run.on}, not for {asked.name}")
-    if asked is not None and asked.kind != run.kind:
-        raise InputError(f"the run is fixed for a {asked.name} that gives {run.kind}; this one gives {asked.kind}")
+    own = None if sampler is None else sampler_for(sampler)
+    if own is not None and own.name != run.on:
+        raise InputError(f"the run is fixed for {run.on}, not for {own.name}")
+    if own is not None and own.kind != run.kind:
+        raise InputError(
+            f"the run is fixed for a {own.name} that gives {run.kind}; this one gives {own.kind}"
+        )
     with RunStore.open(run) as store:
         readouts = store.readouts()
         if readouts:
             say(f"{len(readouts)} of {len(run.measurements)} {_what(run)} are there already")
-        left = range(len(readouts), len(run.measurements))
-        if not left:
+        missing = range(len(readouts), len(run.measurements))
+        if not missing:
             return readouts
         if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
-        taking: Sampler = asked or sampler_for(run.on)
-        for kind in {run.measurements[number].repeat is None: number for number in left}.values():
+        taking: Sampler = own or sampler_for(run.on)
+        for kind in {run.measurements[number].repeat is None: number for number in missing}.values():
             taking.check(circuit_for(run.measurements[kind], run.circuit))
         if isinstance(taking, remote.Service):
-            _submit(run, taking, store, left, resubmit, say)
-        for number in left:
-            wanted = run.measurements[number]
+            _submit(run, taking, store, missing, resubmit, say)
+        for number in missing:
+            measurement = run.measurements[number]
             if isinstance(taking, remote.Service):
                 readout = _collect(run, taking, store, number, wait)
             else:
-                readout = taking.sample(circuit_for(wanted, run.circuit), wanted.shots, wanted.seed)
+                readout = taking.sample(circuit_for(measurement, run.circuit), measurement.shots, measurement.seed)
             store.add(number, readout)
             readouts.append(readout)
-            short = "" if readout.shots == wanted.shots else f" of {wanted.shots} asked for"
-            say(f"{wanted.name}: {readout.shots} shots{short}")
+            short = "" if readout.shots == measurement.shots else f" of {measurement.shots} asked for"
+            say(f"{measurement.name}: {readout.shots} shots{short}")
         if taking.remark:
             say(taking.remark)
         return readouts
@@ -96,27 +98,27 @@ def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, s
 def progress(run: StoredRun) -> tuple[int, int]:
     """How many measurements of a run are done, and how many more are with a service; no service is asked."""
     with RunStore.open(run) as store:
-        done, jobs = len(store.readouts()), store.jobs()
-    left = range(done, len(run.measurements))
-    return done, sum(jobs.get(number, {}).get("event") == "submitted" for number in left)
+        finished, jobs = len(store.readouts()), store.jobs()
+    missing = range(finished, len(run.measurements))
+    return finished, sum(jobs.get(number, {}).get("event") == "submitted" for number in missing)
 
 
 def _what(run: StoredRun) -> str:
     return "measurements" if run.readout else "repeats"
 
 
-def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: range, resubmit: bool, say: Say) -> None:
+def _submit(run: StoredRun, service: remote.Service, store: RunStore, missing: range, resubmit: bool, say: Say) -> None:
     """Hand in a job for every measurement that has none, after looking for one that may be in the queue already."""
     jobs = store.jobs()
     calibration = None
-    for number in left:
-        asked, last = run.measurements[number], jobs.get(number, {"event": None})
+    for number in missing:
+        measurement, last = run.measurements[number], jobs.get(number, {"event": None})
         if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
             continue
-        found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
-        if found is not None:
-            store.note(number, "submitted", job=found)
-            say(f"{asked.name}: found again as job {found}")
+        known_job = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
+        if known_job is not None:
+            store.note(number, "submitted", job=known_job)
+            say(f"{measurement.name}: found again as job {known_job}")
             continue
         if calibration is None:
             calibration = _keep_calibration(run, service)
@@ -125,14 +127,14 @@ def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: rang
         tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
         store.note(number, "submitting", tag=tag)
         try:
-            job = service.submit(circuit_for(asked, run.circuit), asked.shots, tag)
+            job = service.submit(circuit_for(measurement, run.circuit), measurement.shots, tag)
         except remote.ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
         except remote.ServiceError as error:
             store.note(number, "refused", tag=tag, why=str(error))
             raise
         store.note(number, "submitted", job=job, calibration=calibration)
-        say(f"{asked.name}: job {job}")
+        say(f"{measurement.name}: job {job}")
 
 
 def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> Readout:

@@ -117,8 +117,8 @@ def place_of(on: str) -> Place:
     name, colon, where = on.partition(":")
     place = (PLACES | GIVEN).get(name)
     if place is None or bool(place.takes) != bool(where) or (colon and not where):
-        shown = "that" if place is None else name  # an unknown name may hold a credential
-        raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
+        label = "that" if place is None else name  # an unknown name may hold a credential
+        raise InputError(f"{label} is not where circuits can be run as given; choose one of {FORMS}")
     if place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place
@@ -159,8 +159,8 @@ def sampler_for(on: Any) -> Sampler:
     if hasattr(on, "sample") and hasattr(on, "kind"):
         return on
     if not isinstance(on, str):
-        taken: Sampler = resolve_name(f"{__package__}.{GIVEN_BY}")(on)
-        return taken
+        own_sampler: Sampler = resolve_name(f"{__package__}.{GIVEN_BY}")(on)
+        return own_sampler
     place, where = place_of(on), on.partition(":")[2]
     if not place.made_by:
         raise InputError(f"{on} is a sampler of the caller's: give the object itself, as in execute(run, sampler)")

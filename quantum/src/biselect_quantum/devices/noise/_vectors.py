@@ -179,21 +179,21 @@ class StagedCircuit:
 
         letters = {course: self._letters(course) for course in courses}
         begins = {
-            course: min((self.stage_of[site] for site in found), default=len(self.stages))
-            for course, found in letters.items()
+            course: min((self.stage_of[site] for site in sites), default=len(self.stages))
+            for course, sites in letters.items()
         }
         shared = np.zeros((2, 1 << self.width), dtype=self.real)
         shared[0, 0] = 1
         own = np.empty_like(shared)
-        done = 0
+        passed = 0
         for course in sorted(letters, key=lambda course: begins[course]):
-            while done < begins[course]:
-                run_stage(shared, *self._flawless[done])
-                done += 1
+            while passed < begins[course]:
+                run_stage(shared, *self._flawless[passed])
+                passed += 1
             own[:] = shared
             wrong = {self.stage_of[site] for site in letters[course]}
             flipped: set[int] = set()
-            for number in range(done, len(self.stages)):
+            for number in range(passed, len(self.stages)):
                 arrays = self._flawless[number]
                 if number in wrong or flipped:
                     arrays, flipped = self._arrays(self.stages[number], letters[course], flipped)
@@ -204,18 +204,18 @@ class StagedCircuit:
 
     def _letters(self, course: Errors) -> dict[Site, str]:
         """The Pauli at each site of a course, where it is one."""
-        found = {}
+        letters = {}
         for number, pauli in course:
             qubits = len(self.circuit.steps[number].qubits)
             for place, letter in enumerate(reversed(pauli_labels(qubits)[pauli])):
                 if letter != "I":
-                    found[number, place] = letter
-        return found
+                    letters[number, place] = letter
+        return letters
 
     def _read(self, state: NDArray[Any]) -> NDArray[Any]:
-        found = state[0] ** 2 + state[1] ** 2
+        squares = state[0] ** 2 + state[1] ** 2
         bits = len(self.circuit.reads)
-        return found if bits == self.width else found.reshape(-1, 1 << bits).sum(axis=0)
+        return squares if bits == self.width else squares.reshape(-1, 1 << bits).sum(axis=0)
 
     def _arrays(
         self, stage: Stage, letters: Mapping[Site, str], flipped: Iterable[int]
@@ -256,8 +256,8 @@ class StagedCircuit:
 def _first_bits(circuit: PlainCircuit) -> dict[int, int]:
     """The bit that each qubit begins with, so that it ends, SWAPs included, with the one that it is read into."""
     reads = list(circuit.reads)
-    used = {qubit for step in circuit.steps for qubit in step.qubits} | set(reads)
-    bits = {qubit: bit for bit, qubit in enumerate([*reads, *sorted(used - set(reads))])}
+    qubits = {qubit for step in circuit.steps for qubit in step.qubits} | set(reads)
+    bits = {qubit: bit for bit, qubit in enumerate([*reads, *sorted(qubits - set(reads))])}
     for step in reversed(circuit.steps):
         if step.name == "swap":
             one, other = step.qubits
@@ -274,12 +274,12 @@ def _pieces(step: Step, bits: list[int]) -> list[Turn | Term]:
         return [Turn(bits[0], np.asarray(ONE_QUBIT[name](*angles), dtype=complex))]
     if name in ("cz", "cp", "cx"):
         angle = (angles[0] if name == "cp" else pi) / 4
-        joined = [Term((bits[0],), -angle), Term((bits[1],), -angle), Term((bits[0], bits[1]), angle)]
+        diagonal = [Term((bits[0],), -angle), Term((bits[1],), -angle), Term((bits[0], bits[1]), angle)]
         about = [Turn(bits[1], HADAMARD)] if name == "cx" else []
-        return [*about, *joined, *about]
+        return [*about, *diagonal, *about]
     if name in FRAMES:
         frames = [Turn(bit, frame) for bit, frame in zip(bits, FRAMES[name], strict=True)]
         back = [Turn(turn.bit, turn.matrix.conj().T) for turn in frames]
         return [*back, Term((bits[0], bits[1]), -angles[0] / 2), *frames]
-    known = ", ".join(sorted([*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]))
-    raise InputError(f"state vectors do not know the gate {name}; they know {known}")
+    names = ", ".join(sorted([*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]))
+    raise InputError(f"state vectors do not know the gate {name}; they know {names}")

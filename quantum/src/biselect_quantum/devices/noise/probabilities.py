@@ -89,17 +89,17 @@ def noisy_chances(
     whole("trajectories", trajectories, least=2)
     noisy = cut_noise(compiled, target, idle=idle)
     circuit = noisy.plain.in_order(compiled.clbits)
-    wanted = _states(problem, choices)
+    register_states = _states(problem, choices)
     confusion = np.split(circuit.confusion, [problem.n_samples])
     weights = []
-    for side, states, misread in zip(compiled.program.registers(), wanted, confusion, strict=True):
+    for side, states, misread in zip(compiled.program.registers(), register_states, confusion, strict=True):
         exact = np.zeros((1 + len(states), 1 << side.n))
         exact[0, (1 << side.subsets).sum(axis=1)] = 1  # the budget, and then one row for each choice
         exact[np.arange(1, len(exact)), states] = 1
-        found = [read_out(row, misread.transpose(0, 2, 1)) for row in exact] if readout else exact
-        weights.append(np.concatenate([found, exact[1:]]))
+        rows = [read_out(row, misread.transpose(0, 2, 1)) for row in exact] if readout else exact
+        weights.append(np.concatenate([rows, exact[1:]]))
     values = weigh_courses(circuit, (weights[0], weights[1]), trajectories, seed=seed, threads=threads)
-    hits = slice(1, 1 + len(wanted[0]))
+    hits = slice(1, 1 + len(register_states[0]))
     (mass, mass_error), (hit, hit_error) = values.mean(slice(0, 1)), values.mean(hits)
     return NoisyChances(
         hit=hit,
@@ -135,10 +135,10 @@ class CourseValues:
         right = float(self.flawless[columns].sum())
         if not len(self.counts):
             return right, 0.0
-        drawn = np.repeat(self.wrong[:, columns].sum(axis=1), self.counts)
+        sums = np.repeat(self.wrong[:, columns].sum(axis=1), self.counts)
         rest = 1 - self.chance
-        error = rest * float(drawn.std(ddof=1)) / np.sqrt(len(drawn))
-        return self.chance * right + rest * float(drawn.mean()), float(error)
+        error = rest * float(sums.std(ddof=1)) / np.sqrt(len(sums))
+        return self.chance * right + rest * float(sums.mean()), float(error)
 
 
 def weigh_courses(
@@ -162,26 +162,26 @@ def weigh_courses(
     """
     staged = StagedCircuit(circuit, real)
     chance = circuit.flawless
-    drawn: Mapping[Errors, int] = {}
+    draws: Mapping[Errors, int] = {}
     if chance < 1:
-        drawn = draw_wrong_courses(circuit, trajectories, np.random.default_rng(seed))
+        draws = draw_wrong_courses(circuit, trajectories, np.random.default_rng(seed))
     low, high = (np.ascontiguousarray(part.T, dtype=real) for part in weights)
-    courses = list(drawn)
+    courses = list(draws)
 
     def weigh(part: list[Errors]) -> dict[Errors, NDArray[np.float64]]:
         return {
-            course: ((found.reshape(len(high), len(low)) @ low) * high).sum(axis=0, dtype=np.float64)
-            for course, found in staged.probabilities(part)
+            course: ((distribution.reshape(len(high), len(low)) @ low) * high).sum(axis=0, dtype=np.float64)
+            for course, distribution in staged.probabilities(part)
         }
 
-    found: dict[Errors, NDArray[np.float64]] = {}
+    weighed_values: dict[Errors, NDArray[np.float64]] = {}
     with ThreadPoolExecutor(threads) as pool:
         for values in pool.map(weigh, [[()], *(courses[first::threads] for first in range(threads))]):
-            found |= values
+            weighed_values |= values
     return CourseValues(
-        flawless=found[()],
-        wrong=np.array([found[course] for course in courses]).reshape(len(courses), -1),
-        counts=np.array([drawn[course] for course in courses], dtype=np.int64),
+        flawless=weighed_values[()],
+        wrong=np.array([weighed_values[course] for course in courses]).reshape(len(courses), -1),
+        counts=np.array([draws[course] for course in courses], dtype=np.int64),
         chance=chance,
     )
 
@@ -191,8 +191,8 @@ def _states(problem: SelectionProblem, choices: Any) -> tuple[NDArray[np.int64],
     if choices is None:
         choices = solve(problem, "auto", seed=0)
     pairs = [start_choice(problem, choices)] if isinstance(choices, Selection) else list(choices)
-    found = []
+    numbers = []
     for side, (name, size) in enumerate(zip(("samples", "features"), problem.coupling.shape, strict=True)):
-        chosen = [positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
-        found.append(np.array([(1 << some).sum() for some in chosen]))
-    return found[0], found[1]
+        choice_positions = [positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
+        numbers.append(np.array([(1 << some).sum() for some in choice_positions]))
+    return numbers[0], numbers[1]

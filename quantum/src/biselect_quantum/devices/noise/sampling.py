@@ -143,8 +143,8 @@ def _vector_shots(circuit: PlainCircuit, courses: Mapping[Errors, int], rng: np.
     """One row of bits for every shot."""
     bits = np.arange(len(circuit.reads))
     rows: dict[Errors, NDArray[np.int64]] = {}
-    for course, found in StagedCircuit(circuit).probabilities(courses):
-        passed = np.cumsum(found, dtype=np.float64)
+    for course, probabilities in StagedCircuit(circuit).probabilities(courses):
+        passed = np.cumsum(probabilities, dtype=np.float64)
         states = np.searchsorted(passed, passed[-1] * rng.random(courses[course]), side="right")
         rows[course] = (states[:, None] >> bits) & 1
     return np.concatenate([rows[course] for course in courses])

@@ -95,15 +95,15 @@ def draw_wrong_courses(circuit: PlainCircuit, count: int, rng: np.random.Generat
 
 def _drawn(circuit: PlainCircuit, first: NDArray[np.int64], rng: np.random.Generator) -> Iterable[Errors]:
     """A course for each entry: nothing goes wrong before that site, something does there; -1 for anything at all."""
-    found: list[list[tuple[int, int]]] = [[] for _ in first]
+    paths: list[list[tuple[int, int]]] = [[] for _ in first]
     for site, number in enumerate(circuit.sites):
         none, *rest = circuit.steps[number].chances
         wrong = np.flatnonzero((first == site) | ((rng.random(len(first)) >= none) & (first < site)))
         if wrong.size:
-            drawn = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
-            for shot, pauli in zip(wrong.tolist(), drawn.tolist(), strict=True):
-                found[shot].append((number, pauli))
-    return map(tuple, found)
+            paulis = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
+            for shot, pauli in zip(wrong.tolist(), paulis.tolist(), strict=True):
+                paths[shot].append((number, pauli))
+    return map(tuple, paths)
 
 
 def pauli_labels(qubits: int) -> list[str]:
@@ -124,8 +124,8 @@ def twirled(channel: Any) -> NDArray[np.float64]:
     signs = np.ones((1, 1))
     while len(signs) < len(transfer):
         signs = np.kron(signs, one)
-    found = np.maximum(signs @ transfer / len(transfer), 0.0)
-    return found / found.sum()
+    shares = np.maximum(signs @ transfer / len(transfer), 0.0)
+    return shares / shares.sum()
 
 
 def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -141,11 +141,11 @@ class WideSampler:
 
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
         """Amplitudes of bit strings (last axis the N + D qubits)."""
-        given = np.asarray(bits)
-        if given.ndim != 2 or given.shape[1] != self.program.qubits or not np.isin(given, (0, 1)).all():
-            raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {given.shape}")
+        strings = np.asarray(bits)
+        if strings.ndim != 2 or strings.shape[1] != self.program.qubits or not np.isin(strings, (0, 1)).all():
+            raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {strings.shape}")
         with _one_thread():
-            return _amplitudes(self._chain, given.astype(np.int8), self._xp)
+            return _amplitudes(self._chain, strings.astype(np.int8), self._xp)
 
     def probabilities(self, bits: ArrayLike) -> NDArray[np.float64]:
         """Probabilities of bit strings."""
@@ -234,19 +234,19 @@ class _Prefixes:
         parts = []
         for bit, vectors in longer.items():
             counts = ones if bit else self.counts - ones
-            kept = np.flatnonzero(counts)
-            if kept.size:
-                scale = (1 / np.sqrt(weights[bit, kept])).astype(vectors.real.dtype)
-                bits = self.bits[kept]
+            alive = np.flatnonzero(counts)
+            if alive.size:
+                scale = (1 / np.sqrt(weights[bit, alive])).astype(vectors.real.dtype)
+                bits = self.bits[alive]
                 bits[:, place] = bit
-                scaled = vectors[xp.asarray(kept)] * xp.asarray(scale)[:, None]
-                parts.append((bit, _Prefixes(scaled, counts[kept], bits)))
+                scaled = vectors[xp.asarray(alive)] * xp.asarray(scale)[:, None]
+                parts.append((bit, _Prefixes(scaled, counts[alive], bits)))
         return parts
 
 
 def _amplitudes(chain: Chain, bits: Bits, xp: Any) -> NDArray[Any]:
     """The amplitude of each bit string, zero outside the sector."""
-    found = np.zeros(len(bits), dtype=chain.dtype)
+    amplitudes = np.zeros(len(bits), dtype=chain.dtype)
     line = bits[:, chain.order]
     start = xp.ones((len(bits), 1), dtype=chain.dtype)
     heads: dict[Charge, tuple[NDArray[np.int64], Any]] = {(0, 0): (np.arange(len(bits)), start)}
@@ -254,17 +254,17 @@ def _amplitudes(chain: Chain, bits: Bits, xp: Any) -> NDArray[Any]:
         parts: dict[Charge, list[tuple[NDArray[np.int64], Any]]] = {}
         for charge, (rows, vectors) in heads.items():
             for bit in (0, 1):
-                kept = np.flatnonzero(line[rows, place] == bit)
-                if kept.size and (charge, bit) in site:
-                    longer = vectors[xp.asarray(kept)] @ site[charge, bit]
-                    parts.setdefault(chain.after(charge, place, bit), []).append((rows[kept], longer))
+                matching = np.flatnonzero(line[rows, place] == bit)
+                if matching.size and (charge, bit) in site:
+                    longer = vectors[xp.asarray(matching)] @ site[charge, bit]
+                    parts.setdefault(chain.after(charge, place, bit), []).append((rows[matching], longer))
         heads = {
             charge: (np.concatenate([rows for rows, _ in group]), xp.concatenate([vectors for _, vectors in group]))
             for charge, group in parts.items()
         }
     for rows, vectors in heads.values():
-        found[rows] = _on_host(vectors[:, 0])
-    return found
+        amplitudes[rows] = _on_host(vectors[:, 0])
+    return amplitudes
 
 
 def _on_host(array: Any) -> NDArray[Any]:
