@@ -24,7 +24,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training.first_angles import ramp, units
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import PART, Look, OutOfTimeError, go_on
+from biselect_quantum.simulate.limits import PART, OutOfTimeError, StopCheck, never_stop
 from biselect_quantum.simulate.wide import BondLimitError
 from biselect_quantum.uniform import uniform_choices
 
@@ -41,7 +41,7 @@ LAST = 0.2  # share of the time limit for the last measurement
 def by_wide_sampler(
     problem: SelectionProblem,
     run: Run,
-    look: Look = go_on,
+    look: StopCheck = never_stop,
     *,
     depth: int,
     schedule: str,
@@ -131,7 +131,7 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
 
 
 def _deepest(
-    problem: SelectionProblem, look: Look, depth: int, schedule: str, mixer: str, begin: Choice
+    problem: SelectionProblem, look: StopCheck, depth: int, schedule: str, mixer: str, begin: Choice
 ) -> tuple[WideShots, int]:
     """Shots of the deepest circuit, up to `depth`, that has few enough bond states."""
     groups = surrogate(problem, _heaviest_products(problem, look))
@@ -150,7 +150,7 @@ def _deepest(
     )
 
 
-def _heaviest_products(problem: SelectionProblem, look: Look = go_on) -> list[tuple[int, int]]:
+def _heaviest_products(problem: SelectionProblem, look: StopCheck = never_stop) -> list[tuple[int, int]]:
     """Pairs of the largest weights by size, no two with the same sample or feature; the first in order on a tie.
 
     Whatever was taken before, one of the heaviest few of a column is still free.
@@ -175,7 +175,7 @@ def _tail(shots: Samples, begin: Choice) -> float:
     return float(energies[: max(1, round(TAIL * len(energies)))].mean()) if len(energies) else np.inf
 
 
-def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, look: Look = go_on) -> float:
+def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, look: StopCheck = never_stop) -> float:
     """The best of as many uniform feasible choices."""
     lowest, at_once = np.inf, max(1, PART // (problem.n_samples + problem.n_features + problem.k * problem.m))
     for begin in range(0, shots, at_once):

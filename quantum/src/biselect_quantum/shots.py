@@ -126,7 +126,7 @@ def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] 
         counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,
             or a table of shots × classical bits.
         problem: the dense problem; energies are its own.
-        layout: the classical bit of each logical qubit, `Compiled.clbits`.
+        layout: the classical bit of each logical qubit, `CompiledCircuit.clbits`.
     """
     return decode_bits(counts, problem, layout).samples(problem)
 

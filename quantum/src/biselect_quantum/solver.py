@@ -22,7 +22,7 @@ from biselect_quantum.circuits.training import Training, train
 from biselect_quantum.circuits.training.first_angles import ramp
 from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
-from biselect_quantum.simulate.limits import check_memory, look, parts
+from biselect_quantum.simulate.limits import check_memory, check_stop, parts
 from biselect_quantum.uniform import uniform_choices, uniform_energy
 
 TRAINING = 0.8  # share of the time limit
@@ -100,7 +100,7 @@ def qaoa(
         check_memory(problem.sector, np.complex64, states=2 * STATES)
     except InputError:
         with run.stop_flag() as stop:
-            answer = by_wide_sampler(problem, run, partial(look, stop), **how)
+            answer = by_wide_sampler(problem, run, partial(check_stop, stop), **how)
         energy = problem.energy(answer.samples, answer.features)
         return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
     return _by_sector(problem, run, begin, workers=workers, **how)

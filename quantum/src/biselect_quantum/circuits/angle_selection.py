@@ -21,7 +21,7 @@ from biselect_quantum.circuits.schedule import Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import Program
 from biselect_quantum.simulate.wide import WideSampler
 
@@ -103,7 +103,7 @@ class WideShots:
         largest_bond: the most bond states that any circuit so far needed.
     """
 
-    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096, look: Look = go_on) -> None:
+    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096, look: StopCheck = never_stop) -> None:
         self.spec, self.max_bond, self.largest_bond, self._look = spec, max_bond, 0, look
         self._known: dict[tuple[int, ...], tuple[Program, tuple[int, ...] | None]] = {}
 

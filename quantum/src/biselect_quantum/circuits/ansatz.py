@@ -21,8 +21,8 @@ from biselect_quantum.circuits.starts import Start
 from biselect_quantum.shots import Samples
 from biselect_quantum.simulate.backends import GpuBatch, choose_backend, make_simulator, takes_batches
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
-from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, look, parts
-from biselect_quantum.simulate.states import embed, measure, quantile
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, check_stop, parts
+from biselect_quantum.simulate.states import dense_vector, quantile, sample_state
 
 if TYPE_CHECKING:
     from biselect_quantum.circuits.training.records import Training
@@ -177,7 +177,7 @@ class Ansatz:
         if observable.kind == "cvar":
             return self.value_and_gradient(angles, observable)[0]
         self._check(observable)
-        look(self._stop)
+        check_stop(self._stop)
         return self._simulator.expectation(self.layers(angles), self._start, observable)
 
     def value_and_gradient(
@@ -189,7 +189,7 @@ class Ansatz:
             excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
             return lowest + excess / observable.share, gradient / observable.share
         self._check(observable)
-        look(self._stop)
+        check_stop(self._stop)
         value, by_pair = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
         return value, self._by_angle(by_pair)
 
@@ -249,7 +249,7 @@ class Ansatz:
     def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
         """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
         self._check(observable)
-        look(self._stop)
+        check_stop(self._stop)
         find = getattr(self._simulator, "batches", None)  # the compiled backend has it
         return None if find is None else find(count, from_basis=isinstance(self.spec.start, tuple))
 
@@ -277,7 +277,7 @@ class Ansatz:
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
-        look(self._stop)
+        check_stop(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 
     def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
@@ -285,7 +285,7 @@ class Ansatz:
         qubits = self.problem.n_samples + self.problem.n_features
         if qubits > 26:
             raise InputError(f"a dense vector of {qubits} qubits is too large; use state()")
-        return embed(self.state(angles), self.samples, self.features)
+        return dense_vector(self.state(angles), self.samples, self.features)
 
     def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Probability of every choice of the sector."""
@@ -298,7 +298,7 @@ class Ansatz:
 
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""
-        rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
+        rows, columns, counts = sample_state(self.state(angles), shots, seed, self._stop)
         samples, features = self.samples.subsets[rows], self.features.subsets[columns]
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))

@@ -124,7 +124,7 @@ class AnsatzSpec:
         problem = self.problem
         rules, free_blocks = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
         samples, features = (
-            Register(n=n, chosen=budget, classes=classes, blocks=blocks if obeyed else None)
+            Register(n=n, ones=budget, classes=classes, blocks=blocks if obeyed else None)
             for n, budget, classes, obeyed, blocks in zip(
                 problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, free_blocks, strict=True
             )

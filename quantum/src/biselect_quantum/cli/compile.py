@@ -16,7 +16,7 @@ from biselect_quantum.options import CircuitOptions
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.compiled_circuit import Resources
-    from biselect_quantum.devices.device_circuit import Bundle
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 ALWAYS = ("depth", "2q depth", "2q gates")  # columns that are shown whatever they hold
 NOTHING_TO_TELL = {"0", "unknown"}
@@ -99,7 +99,7 @@ def compile_(
         steps.say(f"wrote {file}")
 
 
-def _show(bundle: Bundle) -> None:
+def _show(bundle: DeviceCircuit) -> None:
     from biselect_quantum.devices.compile import added_layer
 
     ours, manifest, placement = bundle.compiled.resources, bundle.manifest(), bundle.placement

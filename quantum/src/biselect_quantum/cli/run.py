@@ -55,7 +55,7 @@ def run(
     from biselect_quantum.devices.circuit_files import circuit_of
     from biselect_quantum.devices.execution import execute
     from biselect_quantum.devices.execution.outcomes import conclude, forecast
-    from biselect_quantum.devices.execution.remote import DoubtfulJobError
+    from biselect_quantum.devices.execution.remote import UnknownJobStateError
     from biselect_quantum.devices.execution.run import (
         circuit_for,
         freeze,
@@ -102,8 +102,8 @@ def run(
     with steps.step("Measuring"):
         try:
             readouts = execute(fixed_run, sampler, wait=options.wait, resubmit=options.resubmit, say=steps.say)
-        except DoubtfulJobError as error:
-            raise DoubtfulJobError(str(error).replace("resubmit=True", "--resubmit")) from None
+        except UnknownJobStateError as error:
+            raise UnknownJobStateError(str(error).replace("resubmit=True", "--resubmit")) from None
     outcome = conclude(fixed_run, readouts)
     if output.json:
         sys.stdout.write(json.dumps(outcome.to_dict(), indent=1, allow_nan=False) + "\n")

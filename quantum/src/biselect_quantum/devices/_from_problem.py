@@ -23,7 +23,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.devices._block_positions import UncutTreeError
 from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
-from biselect_quantum.devices.device_circuit import Bundle, PlacedCircuit, check_trainable
+from biselect_quantum.devices.device_circuit import DeviceCircuit, PlacedCircuit, check_trainable
 from biselect_quantum.devices.masks import EDGES, Mask, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.mixer_order import choose_start, far_reaching, recoloured
 from biselect_quantum.devices.patches import Patch, choose_patch
@@ -34,7 +34,7 @@ from biselect_quantum.devices.targets import load_target
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.compiled_circuit import Compiled
+    from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
@@ -59,7 +59,7 @@ def compile_problem(
     compare: bool = True,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
-) -> Bundle:
+) -> DeviceCircuit:
     """Place a problem on a device, train angles where none are given, and compile: `place_circuit` to the end.
 
     Args:
@@ -75,7 +75,7 @@ def compile_problem(
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
             choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
             and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
-            most often (`likeliest`).
+            most often (`most_promising`).
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
@@ -85,9 +85,7 @@ def compile_problem(
     if isinstance(angles, Training):
         for name, value, known_value in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
             if value is not None and value != known_value:
-                raise InputError(
-                    f"{name} is {value}, but the angles were trained with {known_value}; leave {name} out"
-                )
+                raise InputError(f"{name} is {value}, but the angles were trained with {known_value}; leave {name} out")
         schedule, depth = angles.schedule, angles.depth
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
@@ -106,7 +104,7 @@ def compile_problem(
     circuit = None
     left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
     if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
-        circuit, angles = likeliest(problem, load_target(target), **wishes)
+        circuit, angles = most_promising(problem, load_target(target), **wishes)
     if circuit is None:
         circuit = place_circuit(problem, target, keep=keep, **wishes)
     if angles is None:
@@ -115,7 +113,7 @@ def compile_problem(
     return circuit.compile(angles, compare=compare, progress=progress)
 
 
-def likeliest(
+def most_promising(
     problem: SelectionProblem, device: Target, *, progress: Callable[[str], None], **circuit: Any
 ) -> tuple[PlacedCircuit, Training]:
     """The circuit and its angles; a shot in which a gate errs is taken for none.
@@ -128,23 +126,23 @@ def likeliest(
     """
     best: tuple[float, PlacedCircuit, Training] | None = None
     for order in ORDERS:
-        placed = place_circuit(problem, device, order=order, progress=progress, **circuit)
+        candidate = place_circuit(problem, device, order=order, progress=progress, **circuit)
         progress(f"Training angles: order {order}")
-        trained = placed.train()
-        compiled = placed.compile(trained, compare=False).compiled
+        trained = candidate.train()
+        compiled = candidate.compile(trained, compare=False).compiled
         expected = (trained.hit_rate or 0.0) * _flawless(compiled, device)
         if best is None or expected > best[0]:
-            best = expected, placed, trained
+            best = expected, candidate, trained
     assert best is not None
     return best[1:]
 
 
-def _flawless(compiled: Compiled, device: Target) -> float:
+def _flawless(compiled: CompiledCircuit, device: Target) -> float:
     """The chance that no gate errs; 1 where no errors are recorded."""
     from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 
     try:
-        return cut_noise(compiled, device).plain.flawless
+        return cut_noise(compiled, device).twirled.flawless
     except InputError:
         return 1.0
 

@@ -100,10 +100,10 @@ def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> li
             quiet += [Gate(name="rz", qubits=(qubit,), angle=-QUARTER) for qubit in gate.qubits]
         else:
             quiet.append(gate)
-    return _gathered(quiet)
+    return _merge_virtual_rotations(quiet)
 
 
-def _gathered(gates: Iterable[Gate]) -> list[Gate]:
+def _merge_virtual_rotations(gates: Iterable[Gate]) -> list[Gate]:
     """The same gates with each RZ moved past what commutes with it, and neighbouring ones merged."""
     due: dict[int, float] = {}
     simplified: list[Gate] = []

@@ -13,7 +13,7 @@ from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.devices._swap_network import BACK, MEET, OUT
-from biselect_quantum.devices.device_errors import Edge, calibration
+from biselect_quantum.devices.device_errors import Edge, device_errors
 from biselect_quantum.devices.masks import Mask, hardware_mask, retained_mass, top_mask
 from biselect_quantum.devices.patches import COLD, GROWTH, HOT, PATH_STEPS, PATH_WALKS, Patch, make_patch
 from biselect_quantum.devices.placement import Placement, place
@@ -40,7 +40,7 @@ def choose_line(
     from biselect_quantum.devices._patch_kernels import anneal_line, grow_path  # compiles on first use
 
     n, d = whole("n_samples", n_samples), whole("n_features", n_features)
-    device = calibration(target)
+    device = device_errors(target)
     arrays, rng = device.arrays(), np.random.default_rng(seed)
     uses = _uses(n, d)
     temperatures = HOT * (COLD / HOT) ** (np.arange(PATH_STEPS * (n + d)) / (PATH_STEPS * (n + d)))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biselect.errors import InputError
-from biselect_quantum.devices._y_frame import QUARTER, Known
+from biselect_quantum.devices._y_frame import QUARTER, KnownBits
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, wrapped
 
 Pair = tuple[int, int]
@@ -53,7 +53,7 @@ def route(ops: Iterable[Op], bits: Sequence[int], n: int, *, shared: bool = True
         shared: whether RZZ gates of successive rounds stand side by side, so that qubits turn to them once; else each
             stands before its exchange.
     """
-    line, start_bits = _Line(bits, n, shared), Known(bits)
+    line, start_bits = _Line(bits, n, shared), KnownBits(bits)
     phases: Angles = {}
     for op in ops:
         before = dict(start_bits.bits)

@@ -42,7 +42,7 @@ class Gate:
     angle: float = 0.0
 
 
-class Known:
+class KnownBits:
     """Bits that are known: those of the start, until something mixes them; an exchange hands them on.
 
     Attributes:
@@ -82,11 +82,11 @@ def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
 
     Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
     """
-    start_bits = Known(bits)
+    start_bits = KnownBits(bits)
     return [effective for op in ops for effective in start_bits.take(op)]
 
 
-def drop_unseen(ops: Sequence[Op]) -> list[Op]:
+def drop_unmeasured_phases(ops: Sequence[Op]) -> list[Op]:
     """Leave out phases that no mixing follows on any of their qubits: the measurement does not see them."""
     mixed: set[int] = set()
     visible: list[Op] = []
@@ -160,7 +160,7 @@ def one_step(gate: Gate) -> float:
     return 0.0 if gate.name == "rz" else 1.0
 
 
-def weave(
+def to_frames(
     ops: Sequence[Op],
     bits: Sequence[int],
     sides: Sequence[int],
@@ -174,7 +174,7 @@ def weave(
     Gates keep the program's unitary, or else only what the start and the measurement see. `length` is how long a gate
     takes: phases are done where they delay nobody.
     """
-    loom = _Loom(ops, bits, sides, unitary, length)
+    loom = _FrameWriter(ops, bits, sides, unitary, length)
     act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair, EXCHANGE: loom.exchange}
     for op in ops if rzz else _with_exchanges(ops):
         if op.kind == RZ:
@@ -201,7 +201,7 @@ def _with_exchanges(ops: Iterable[Op]) -> list[Op]:
     return combined
 
 
-class _Loom:
+class _FrameWriter:
     """Gates so far, and in which frame each qubit stands.
 
     `tilt` is 0 in the Y-frame and ±1 after RX(±π/2), where the logical Z is `tilt · sign` times the physical one;

@@ -25,8 +25,8 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.plot.style import COLOURS, MARKERS, house_style, panels
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices._circuit_checks import check_meaning, check_unchanged
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources
-from biselect_quantum.devices.device_circuit import FORMAT, Bundle, layout_of, mask_of
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
+from biselect_quantum.devices.device_circuit import FORMAT, DeviceCircuit, layout_of, mask_of
 from biselect_quantum.devices.masks import masked
 from biselect_quantum.devices.paths import QiskitPath, path_of
 from biselect_quantum.devices.targets import from_snapshot, snapshot
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from qiskit import QuantumCircuit
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.device_circuit import Bundle
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
     from biselect_quantum.devices.patches import Patch
     from biselect_quantum.simulate.program import Program
 
@@ -61,7 +61,7 @@ class StoredCircuit:
     manifest: dict[str, Any]
     problem: SelectionProblem
     surrogate: SelectionProblem
-    compiled: Compiled
+    compiled: CompiledCircuit
     snapshot: bytes = field(repr=False)
 
     @cached_property
@@ -72,7 +72,7 @@ class StoredCircuit:
 
 
 def circuit_contents(
-    bundle: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+    bundle: DeviceCircuit, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
@@ -96,9 +96,9 @@ def circuit_contents(
     return {**contents, "manifest.json": json_bytes(seal({**bundle.manifest(), **facts, "files": hashes}))}
 
 
-def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+def check_circuit(circuit: DeviceCircuit | StoredCircuit) -> str:
     """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
-    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    manifest = circuit.manifest() if isinstance(circuit, DeviceCircuit) else circuit.manifest
     program = _program(circuit.surrogate, manifest)
     compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
     return check_meaning(compiled, circuit.target, manifest)
@@ -124,7 +124,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
         path, program = path_of(manifest["path"]), _program(surrogate, manifest)
         values = program.in_order(manifest["angles"])
-        compiled = Compiled(
+        compiled = CompiledCircuit(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=program.bind(values),
             path=path,
@@ -196,7 +196,7 @@ SCALE = 0.42  # inches between neighbouring qubits
 QUIET = "#d9d9d9"
 
 
-def write_circuit(folder: str | Path, bundle: Bundle) -> list[Path]:
+def write_circuit(folder: str | Path, bundle: DeviceCircuit) -> list[Path]:
     """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
     from matplotlib import rc_context
 
@@ -210,7 +210,7 @@ def write_circuit(folder: str | Path, bundle: Bundle) -> list[Path]:
 
 def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
-    from biselect_quantum.devices.device_errors import calibration, positions_of
+    from biselect_quantum.devices.device_errors import device_errors, positions_of
     from biselect_quantum.simulate.program import XY, steps
 
     places = positions_of(target)
@@ -225,7 +225,7 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
         ends = [places[here], places[there]]
         panel.plot([column for _, column in ends], [-row for row, _ in ends], **look)
 
-    device = calibration(target)
+    device = device_errors(target)
     for here, there in [] if device.joins_all_pairs else device.edge_costs:
         line(here, there, color=QUIET, linewidth=0.8, zorder=1)
     for (i, j), colour in classes.items():

@@ -11,8 +11,8 @@ from biselect.core.checks import positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect_quantum.devices._native_gates import fold_rzz, lengths, quietest, to_native
 from biselect_quantum.devices._swap_network import route
-from biselect_quantum.devices._y_frame import drop_unseen, in_range, propagate, split_sides, weave
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources, added_by, count_resources
+from biselect_quantum.devices._y_frame import drop_unmeasured_phases, in_range, propagate, split_sides, to_frames
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources, added_by, count_resources
 from biselect_quantum.devices.mixer_order import recoloured
 from biselect_quantum.devices.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
@@ -40,7 +40,7 @@ def compile_circuit(
     *,
     angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
-) -> Compiled:
+) -> CompiledCircuit:
     """Compile a program for a device.
 
     Args:
@@ -69,7 +69,7 @@ def compile_circuit(
             late = ordered, tuple(ordered.in_order(angles).tolist())
         circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
     _refuse_foreign(circuit, device)
-    return Compiled(
+    return CompiledCircuit(
         circuit=circuit,
         program=bound,
         path=path,
@@ -83,7 +83,7 @@ def compile_circuit(
     )
 
 
-def added_layer(compiled: Compiled, target: Target) -> Resources:
+def added_layer(compiled: CompiledCircuit, target: Target) -> Resources:
     """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
     program, angles = compiled.late or (compiled.program, None)
     longer = replace(program, layers=(*program.layers, program.layers[-1]))
@@ -99,9 +99,9 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     ops = in_range(program.ops)
     bits = basis_start(program)
     if path.propagate:
-        ops = drop_unseen(in_range(propagate(ops, bits)))
+        ops = drop_unmeasured_phases(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
+    gates = to_frames(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     return to_native(gates, layout, target), layout, layout, 0
@@ -119,9 +119,9 @@ def _by_network(program: Program, target: Target, layout: Layout | None, path: N
     site = sorted(range(program.qubits), key=line.__getitem__)  # of each logical qubit
     ops = [replace(op, qubits=tuple(site[qubit] for qubit in op.qubits)) for op in program.ops]
     routed = route(in_range(ops), bits, n, shared=rzz)
-    ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
+    ops = drop_unmeasured_phases(in_range(propagate(in_range(routed.ops), bits)))
     sides = [site % 2 for site in range(program.qubits)]
-    gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
+    gates = to_frames(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     initial, ends = tuple(layout[at] for at in site), tuple(routed.sites[at] for at in site)

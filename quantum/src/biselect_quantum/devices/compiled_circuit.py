@@ -1,4 +1,4 @@
-"""Compiled: a circuit in a device's own gates, with everything needed to read its bits and to judge its cost."""
+"""CompiledCircuit: a circuit in a device's own gates, with everything needed to read its bits and to judge its cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Resources:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Compiled:
+class CompiledCircuit:
     """What is submitted.
 
     Attributes:

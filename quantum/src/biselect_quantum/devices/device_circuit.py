@@ -1,7 +1,7 @@
 """A circuit on a device: placed on qubits, then compiled to the device's own gates.
 
-`PlacedCircuit` is the circuit before its angles are known, `Compiled` its native gates with the layouts that its bits
-are read by, `Bundle` all of that with costs and manifest.
+`PlacedCircuit` is the circuit before its angles are known. `DeviceCircuit` is the compiled one: its native gates with
+the layouts that its bits are read by (`CompiledCircuit`), all that led to it, its costs and its manifest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.circuits.training.trainer import backend_for
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
 from biselect_quantum.devices.masks import Mask, distortion_bound, retained_mass
 from biselect_quantum.devices.patches import Patch
 from biselect_quantum.devices.paths import OPT3_CZ, STRONGEST_QISKIT, CompilationPath
@@ -44,7 +44,7 @@ PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bundle:
+class DeviceCircuit:
     """A compiled circuit with all that led to it.
 
     Attributes:
@@ -69,7 +69,7 @@ class Bundle:
     surrogate: SelectionProblem
     schedule: str
     angles: dict[str, float]
-    compiled: Compiled
+    compiled: CompiledCircuit
     references: dict[str, Resources]
     on_edges: tuple[Resources, float] | None = None
     training: Training | None = None
@@ -177,7 +177,7 @@ class PlacedCircuit:
         *,
         compare: bool = True,
         progress: Callable[[str], None] = lambda step: None,
-    ) -> Bundle:
+    ) -> DeviceCircuit:
         """The circuit in the device's own gates.
 
         Args:
@@ -191,7 +191,7 @@ class PlacedCircuit:
         program = self.spec.program()
         values = program.in_order(angles.angles if isinstance(angles, Training) else angles)
 
-        def compiled(name: str, path: CompilationPath) -> Compiled:
+        def compiled(name: str, path: CompilationPath) -> CompiledCircuit:
             progress(f"Compiling by {name}")
             return compile_circuit(program, self.target, self.patch.layout, path, angles=values, seed=self.seed)
 
@@ -202,7 +202,7 @@ class PlacedCircuit:
             simple = self.on_edges.compile(values, compare=False)
             beside = simple.compiled.resources, simple.retained_share
         differ = [] if trained is None else self.differences(trained)
-        return Bundle(
+        return DeviceCircuit(
             problem=self.problem,
             target=self.target,
             placement=self.placement,

@@ -44,7 +44,7 @@ class DeviceArrays(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+class DeviceErrors:
     """The usable graph of a device.
 
     Attributes:
@@ -95,7 +95,7 @@ class Calibration:
         return graph
 
 
-def calibration(target: Target) -> Calibration:
+def device_errors(target: Target) -> DeviceErrors:
     """The usable graph of a target, with its expected errors."""
     if "measure" not in target.operation_names:
         raise InputError("the target has no readout; give a device that can measure")
@@ -117,7 +117,7 @@ def calibration(target: Target) -> Calibration:
             costs[qubit] = decay[qubit] + readout[place] + LAYERS * PULSES * max(figures[1:], default=0.0)
     edges = sorted({(min(edge), max(edge)) for errors in pairs for edge in errors})
     worst = {edge: max(min(errors.get(way, 1.0) for way in (edge, edge[::-1])) for errors in pairs) for edge in edges}
-    return Calibration(
+    return DeviceErrors(
         qubit_costs=costs,
         edge_costs={
             edge: LAYERS * error
@@ -162,7 +162,7 @@ def positions_of(target: Target) -> list[Place]:
     """
     from rustworkx import spring_layout  # comes with Qiskit
 
-    device, qubits = calibration(target), target.num_qubits
+    device, qubits = device_errors(target), target.num_qubits
     if device.joins_all_pairs:
         radius = qubits / (2 * pi)
         turns = [2 * pi * qubit / qubits for qubit in range(qubits)]

@@ -145,7 +145,7 @@ DECAY = 4e3  # 1/seconds of a qubit whose T1 and T2 are unknown
 Order = NDArray[np.int64]
 
 
-class Course(NamedTuple):
+class OrderCosts(NamedTuple):
     """What the compiled walk needs to know of a circuit on a device.
 
     Attributes:
@@ -198,19 +198,19 @@ def choose_start(programs: Sequence[Program], target: Target, layout: Sequence[i
     if any(program.bits is None for program in plain):
         raise InputError("an order is chosen for a basis state; a Dicke start has no known bits")
     bits = [np.array(program.bits, dtype=np.int64) for program in plain]
-    courses = [_course(program, target, layout) for program in plain]
-    first: Order = np.arange(len(courses[0].edges))
-    uneven = [follow_order(course, start, first)[2] for course, start in zip(courses, bits, strict=True)]
+    all_costs = [_costs(program, target, layout) for program in plain]
+    first: Order = np.arange(len(all_costs[0].edges))
+    uneven = [follow_order(costs, start, first)[2] for costs, start in zip(all_costs, bits, strict=True)]
     bound = float(np.median(uneven))
-    steps = STEPS * first.size if len(courses[0].meeting) else 0
+    steps = STEPS * first.size if len(all_costs[0].meeting) else 0
     temperatures = HOT * (COLD / HOT) ** (np.arange(steps) / max(steps, 1))
     candidates = []
-    for number, (course, start) in enumerate(zip(courses, bits, strict=True)):
+    for number, (costs, start) in enumerate(zip(all_costs, bits, strict=True)):
         state = np.random.default_rng([seed, number]).integers(0, 2**63, size=1).astype(np.uint64)
-        order, price = anneal_order(course, start, first.copy(), bound, MISSED, temperatures, state)
+        order, price = anneal_order(costs, start, first.copy(), bound, MISSED, temperatures, state)
         candidates.append((price, number, order))
     _, number, order = min(candidates, key=lambda each: each[:2])
-    return _reordered(plain[number], courses[number].edges[order].tolist())
+    return _reordered(plain[number], all_costs[number].edges[order].tolist())
 
 
 def _reordered(program: Program, edges: Iterable[Sequence[int]]) -> Program:
@@ -222,7 +222,7 @@ def _reordered(program: Program, edges: Iterable[Sequence[int]]) -> Program:
     return replace(program, layers=tuple(tuple(sorted(layer, key=place)) for layer in program.layers))
 
 
-def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
+def _costs(program: Program, target: Target, layout: Sequence[int]) -> OrderCosts:
     from biselect_quantum.devices._native_gates import lengths
 
     edges, cross = list(program.edges(XY)), list(program.edges(RZZ))
@@ -234,7 +234,7 @@ def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
         times = [getattr(properties[place], name, None) for name in ("t1", "t2")]
         decay += sum(1 / time if time else DECAY for time in times) / 2
     mixing, phasing = ["cz", "rzz", "rxx"], ["rzz", "rxx", "cz"]
-    return Course(
+    return OrderCosts(
         layers=len(program.layers),
         edges=_pairs(edges),
         meeting=_pairs(meeting),

@@ -22,7 +22,7 @@ from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.mixers import Classes, block_classes, mixer_classes
-from biselect_quantum.devices.device_errors import Calibration, Edge, calibration
+from biselect_quantum.devices.device_errors import DeviceErrors, Edge, device_errors
 from biselect_quantum.devices.mixer_order import colour_registers
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def choose_patch(
     """
     _check_registers(registers)
     n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
-    device = calibration(target)
+    device = device_errors(target)
     _refuse_too_small(device, n_samples + n_features)
     if device.joins_all_pairs:
         return _patch_of_all_pairs(device, n_samples, n_features, ON_ALL_PAIRS[registers], blocks)
@@ -165,7 +165,7 @@ def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], 
     """The patch on given physical qubits, `trees` or `paths`; for `paths`, in the order of the path."""
     if registers not in ("trees", "paths"):
         raise InputError(f"registers must be trees or paths on given qubits, got {registers!r}")
-    device = calibration(target)
+    device = device_errors(target)
     qubits = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
     if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
@@ -178,7 +178,7 @@ def patch_objections(patch: Patch, before: Target, now: Target) -> list[str]:
     The checks are fixed beforehand: every qubit and every edge that circuits use is still usable, and a shot is
     expected to err at most `WORSE` times as often as when the patch was chosen.
     """
-    then, device = calibration(before), calibration(now)
+    then, device = device_errors(before), device_errors(now)
     n = patch.n_samples
     pairs = [*patch.sample_edges, *((n + i, n + j) for i, j in patch.feature_edges)]
     pairs += [(i, n + j) for i, j in patch.cross_edges]
@@ -203,7 +203,7 @@ def _check_registers(registers: str) -> None:
         raise InputError(f"registers must be one of {', '.join(REGISTERS)}, got {registers!r}")
 
 
-def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
+def _patch(device: DeviceErrors, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
     edges = _tree if registers == "trees" else _path
     at_sample, at_feature = ({qubit: place for place, qubit in enumerate(side)} for side in (samples, features))
     cross = [
@@ -223,7 +223,9 @@ def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int],
     )
 
 
-def _patch_of_all_pairs(device: Calibration, n: int, d: int, mixer: str, blocks: tuple[Blocks, Blocks] | None) -> Patch:
+def _patch_of_all_pairs(
+    device: DeviceErrors, n: int, d: int, mixer: str, blocks: tuple[Blocks, Blocks] | None
+) -> Patch:
     """The best qubits of a device that joins all pairs, with every cross edge; who lies where makes no difference."""
     qubits = _quietest(device, n + d)
     edges = []
@@ -239,7 +241,7 @@ def _patch_of_all_pairs(device: Calibration, n: int, d: int, mixer: str, blocks:
     )
 
 
-def _quietest(device: Calibration, count: int) -> list[int]:
+def _quietest(device: DeviceErrors, count: int) -> list[int]:
     """So many qubits with few expected errors of their own and between them: the noisiest leaves first."""
     remaining = device.usable
     pairs = np.zeros((len(device.qubit_costs),) * 2)
@@ -251,7 +253,7 @@ def _quietest(device: Calibration, count: int) -> list[int]:
     return remaining
 
 
-def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+def _tree(device: DeviceErrors, register: Sequence[int], name: str) -> tuple[Edge, ...]:
     """A spanning tree of low degree and low error: good edges first, those that crowd a qubit last."""
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -271,7 +273,7 @@ def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge
     return tuple(sorted(tree))
 
 
-def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+def _path(device: DeviceErrors, register: Sequence[int], name: str) -> tuple[Edge, ...]:
     for step in range(len(register) - 1):
         here, there = sorted(register[step : step + 2])
         if (here, there) not in device.edge_costs:
@@ -279,7 +281,7 @@ def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge
     return tuple((step, step + 1) for step in range(len(register) - 1))
 
 
-def _refuse_too_small(device: Calibration, needed: int) -> None:
+def _refuse_too_small(device: DeviceErrors, needed: int) -> None:
     total, usable = len(device.qubit_costs), device.usable
     if len(usable) < needed:
         raise InputError(
@@ -294,7 +296,7 @@ def _refuse_too_small(device: Calibration, needed: int) -> None:
         )
 
 
-def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
+def _search(device: DeviceErrors, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
     """Joined registers of n and d qubits with many cross edges and few errors, by annealing walks; None without any.
 
     Qubits of paths come in the order of the path. A walk whose start got stuck is tried again.

@@ -95,15 +95,15 @@ def place(
         mass = float(weights.sum())
         return Placement(patch=patch, mass=mass, bound=mass)
     fits = _fits(problem, patch)
-    worth = _tamed(weights, len(cross))
+    worth = _compress_outliers(weights, len(cross))
     order = _climb(worth, cross, fits, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if time_limit > 0 and not _meets(carried(worth, cross, *order), bound):
+    if time_limit > 0 and not _meets(mass_on_edges(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, fits, time_limit)
         bound = min(bound, dual)
-        order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
-    mass = carried(weights, cross, *order)
-    proven = _meets(carried(worth, cross, *order), bound)
+        order = max(order, theirs or order, key=lambda each: mass_on_edges(worth, cross, *each))
+    mass = mass_on_edges(weights, cross, *order)
+    proven = _meets(mass_on_edges(worth, cross, *order), bound)
     seats = zip((patch.samples, patch.features), order, strict=True)
     return Placement(
         patch=patch.reordered(*(np.array(side)[np.argsort(items)].tolist() for side, items in seats)),
@@ -139,7 +139,7 @@ def _meets(mass: float, bound: float) -> bool:
     return bound <= mass * (1 + PRECISION)
 
 
-def _tamed(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
+def _compress_outliers(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
     """Weights with the same best placements, and no outlier that drowns the others in a solver's tolerance.
 
     A weight above the `edges` next ones together decides before all of them; twice their sum does so too. This holds
@@ -156,7 +156,7 @@ def _tamed(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
     return tamed.reshape(weights.shape)
 
 
-def carried(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
+def mass_on_edges(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
     """Weight on the cross edges."""
     return float(sum(weights[samples[u], features[v]] for u, v in cross))
 
@@ -172,7 +172,7 @@ def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], fits: Fits, rng:
         while True:
             samples = _assigned(adjacent @ weights[:, features].T, fits[0])  # (position u, sample i): Σ_v W[i, π_F(v)]
             features = _assigned(adjacent.T @ weights[samples], fits[1])
-            now = carried(weights, cross, samples, features)
+            now = mass_on_edges(weights, cross, samples, features)
             if now <= mass * (1 + 1e-12):
                 break
             mass = now

@@ -14,7 +14,7 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum import conventions
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.spec import AnsatzSpec
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.simulate.program import RZ, RZZ, Program
 
 try:
@@ -194,7 +194,7 @@ def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
     return None
 
 
-def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
+def ideal_shots(compiled: CompiledCircuit, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
     """Shots × classical bits, column c classical bit c."""
     chances = ideal_probabilities(compiled.circuit)
     strings = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())

@@ -23,7 +23,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import Range
-from biselect_quantum.devices.compiled_circuit import Compiled, count_resources
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, count_resources
 from biselect_quantum.shots import CountedBits, Shots
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def prepared(width: int, part: int, seed: int) -> NDArray[np.uint8]:
     return first if part == 0 else 1 - first
 
 
-def calibration_circuit(compiled: Compiled, target: Target, part: int, seed: int) -> Compiled:
+def calibration_circuit(compiled: CompiledCircuit, target: Target, part: int, seed: int) -> CompiledCircuit:
     """A circuit that prepares a known string on the qubits that `compiled` measures, and reads it as that does."""
     from qiskit.transpiler import PassManager
     from qiskit.transpiler.passes import Optimize1qGatesDecomposition
@@ -60,7 +60,7 @@ def calibration_circuit(compiled: Compiled, target: Target, part: int, seed: int
     return replace(compiled, circuit=circuit, resources=count_resources(circuit, target))
 
 
-def pulse_errors(compiled: Compiled, target: Target) -> NDArray[np.float64]:
+def pulse_errors(compiled: CompiledCircuit, target: Target) -> NDArray[np.float64]:
     """How often the pulse that prepares a 1 fails, by what the device recorded; 0 where it recorded nothing."""
     errors = np.zeros(compiled.circuit.num_clbits)
     pulse = next((name for name in ("x", "rx", "r") if name in target.operation_names), None)
@@ -76,7 +76,7 @@ class UnreadableBitError(InputError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+class ReadoutCalibration:
     """What was read of known strings.
 
     Attributes:
@@ -137,7 +137,7 @@ class Corrected:
 
 def correct(
     shots: Shots,
-    calibration: Calibration,
+    calibration: ReadoutCalibration,
     problem: SelectionProblem,
     *,
     goal: float,

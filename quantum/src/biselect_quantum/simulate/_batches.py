@@ -21,7 +21,7 @@ from biselect_quantum.simulate.layers import (
     energy_scale,
     energy_table,
 )
-from biselect_quantum.simulate.limits import Stop, look
+from biselect_quantum.simulate.limits import Stop, check_stop
 
 MOST_AMPLITUDES = 150_000  # beyond this the states of so many circuits leave the caches, and one at a time is faster
 MOST_FROM_BASIS = 500_000  # the same from a basis state, where a batch spares the first layer
@@ -134,7 +134,7 @@ class Batches:
         with self._lock:
             spare = [self._spare.pop() if self._spare else self._scratch() for _ in range(threads)]
         spare = [self._enough(one, hits, gradient) for one in spare]
-        look(self.stop)
+        check_stop(self.stop)
         if threads == 1:
             work(0, *spare[0])
         elif threads:
@@ -144,7 +144,7 @@ class Batches:
                     job.result()  # an error in a thread is an error here
         with self._lock:
             self._spare += spare
-        look(self.stop)
+        check_stop(self.stop)
 
     def _circuits(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable, blocks: int
@@ -174,7 +174,7 @@ class Batches:
             layer_lines=2 * angles.shape[2],
             mixing=self._laned(angle_lines(layers.mixing, self.real).reshape(count, -1), blocks),
             start=place,
-            given=amplitudes,
+            amplitudes=amplitudes,
             hits=hits if ends_in_hits else hits[:0],
             ends_in_hits=ends_in_hits,
             table=table,
@@ -236,7 +236,7 @@ class Batches:
             back=tables._replace(spans=np.ascontiguousarray(tables.spans[::-1])),
             samples=samples,
             basis=basis,
-            kept=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
+            shared=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
             step=2 if samples else across,
             tile_step=across if samples else 2,
             items=own[0].n,

@@ -15,7 +15,7 @@ from biselect_quantum.simulate._cube_tables import Tables, make_tables
 from biselect_quantum.simulate._passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect_quantum.simulate._simd import BYTES, aligned_lines
 from biselect_quantum.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
-from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, look, parts, tell_when_compiling
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, check_stop, parts, tell_when_compiling
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
@@ -159,7 +159,7 @@ class CompiledSimulator:
         teams = [Team(thread, self.threads, counter, self.stop) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
             work(0, teams[0])
-            look(self.stop)
+            check_stop(self.stop)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             running = [pool.submit(work, team.thread, team) for team in teams]
@@ -168,7 +168,7 @@ class CompiledSimulator:
                     self.progress(min(1.0, (before + int(counter[0]) / self.threads) / passes))
             for job in running:
                 job.result()  # an error in a thread is an error here
-        look(self.stop)
+        check_stop(self.stop)
 
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
@@ -217,7 +217,7 @@ class CompiledSimulator:
             turned=turned,
             tiles=tiles,
             basis=other_basis,
-            kept=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
+            shared=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
             amplitude=self._aligned(amplitude),
             factors=self._lines(tiles * (n + 1) * 2),
             values=self._aligned(values.reshape(tiles, self.lanes, n + 1).transpose(0, 2, 1).ravel()),

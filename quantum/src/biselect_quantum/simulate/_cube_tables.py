@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect_quantum.simulate.layers import Edges, Register
-from biselect_quantum.simulate.limits import NEVER, Stop, look
+from biselect_quantum.simulate.limits import NEVER, Stop, check_stop
 
 
 class Tables(NamedTuple):
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     tail_of: NDArray[np.int64]  # which of them each basis state has
     group_count: NDArray[np.int64]  # how many basis states each group has
     group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
-    group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
+    group_shared: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
 
 
 def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVER) -> Tables:
@@ -36,7 +36,7 @@ def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVE
 
     Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
     """
-    tail = tail if register.chosen > tail else 1
+    tail = tail if register.ones > tail else 1
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
@@ -82,7 +82,7 @@ def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int
         stay = corner & ~np.any([np.zeros_like(corner), *leave], axis=0)
         parts = [*leave, stay, *(other & ~corner for other in holding)]
         items = [np.nonzero(part)[1].reshape(len(states), -1) for part in parts] if len(states) else []
-        cubes_of.append((states, np.hstack(items) if items else np.empty((0, register.chosen + p), dtype=np.int64)))
+        cubes_of.append((states, np.hstack(items) if items else np.empty((0, register.ones + p), dtype=np.int64)))
     return cubes_of
 
 
@@ -99,14 +99,14 @@ def _hypercubes(
         active = np.nonzero(acting[rows])[1].reshape(rows.size, size)
         ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
         for corner_bits in range(2**size):
-            look(stop)
+            check_stop(stop)
             bits = occupied[rows].copy()
             for e in range(size):
                 if corner_bits >> e & 1:
                     edge = ends[active[:, e]]
                     bits[np.arange(rows.size), edge[:, 0]] = False
                     bits[np.arange(rows.size), edge[:, 1]] = True
-            items = np.nonzero(bits)[1].reshape(rows.size, register.chosen)
+            items = np.nonzero(bits)[1].reshape(rows.size, register.ones)
             members[:, corner_bits] = register.position(items)
         cubes.append(members)
     return cubes
@@ -123,5 +123,5 @@ def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]
         "tail_of": tail_of.reshape(-1).astype(np.int64),
         "group_count": np.diff(np.r_[starts, len(basis)]),
         "group_rest": np.ascontiguousarray(heads),
-        "group_kept": np.r_[0, same].astype(np.int64),
+        "group_shared": np.r_[0, same].astype(np.int64),
     }

@@ -163,7 +163,7 @@ class GpuSimulator:
             )
         self.processors = int(cp.cuda.Device().attributes["MultiProcessorCount"])
         self._check_memory()
-        self.sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns}
+        self.sizes = {"N": self.n, "K": samples.ones, "D": self.d, "COLUMNS": self.columns}
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
         self.features_of = cp.asarray(np.ascontiguousarray(columns.T.astype(np.uint16)))

@@ -83,7 +83,7 @@ class GpuBatch:
                 f"here are {problem.sector.sample_subsets:,} × {problem.sector.feature_subsets:,}"
             )
         rows, columns = samples.subsets, features.subsets
-        self.n, self.k, self.groups = samples.n, samples.chosen, terms.shape[1]
+        self.n, self.k, self.groups = samples.n, samples.ones, terms.shape[1]
         self.shape = (len(rows), len(columns))
         self.stride = self.shape[1] | 1
         self.energies, self.scale = energy_table(problem), energy_scale(problem)

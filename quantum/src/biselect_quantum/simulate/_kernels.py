@@ -104,7 +104,7 @@ def phase(x: Any, base: int, step: int, tables: Any, factors: Any, first: int, s
     top = 2 * depth
     row, state = base, 0
     for group in range(tables.group_count.size):
-        for level in range(tables.group_kept[group], depth):
+        for level in range(tables.group_shared[group], depth):
             times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
         for _ in range(tables.group_count[group]):
@@ -135,7 +135,7 @@ def unphase(
     top = 2 * depth
     row, state = base, 0
     for group in range(tables.group_count.size):
-        shared = tables.group_kept[group]
+        shared = tables.group_shared[group]
         for level in range(shared, depth):
             times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
@@ -184,7 +184,7 @@ def observe(
     total, zero = splat(x, 0.0), splat(x, 0.0)
     limit, minus_limit = splat(x, threshold), splat(x, -threshold)
     for group in range(tables.group_count.size):
-        for level in range(tables.group_kept[group], depth):
+        for level in range(tables.group_shared[group], depth):
             store(stack, level + 1, add(load(stack, level), load(values, first + tables.group_rest[group, level])))
         rest = load(stack, depth)
         for _ in range(tables.group_count[group]):

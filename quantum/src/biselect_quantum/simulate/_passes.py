@@ -26,7 +26,7 @@ class Side(NamedTuple):
     turned: bool  # whether tiles must be turned to have the other register in the lanes
     tiles: int  # vectors of the other register
     basis: NDArray[np.int64]  # subsets of the other register
-    kept: NDArray[np.int64]  # how many leading elements (largest first) of each are the same as in the one before
+    shared: NDArray[np.int64]  # how many leading elements (largest first) of each are the same as in the one before
     amplitude: NDArray[Any]  # one vector a tile: the uniform start, zero in padding lanes
     factors: NDArray[Any]  # phase factors of a layer, refilled for every pass
     values: NDArray[Any]  # what each item adds to the energy, for every state of the other register
@@ -154,7 +154,7 @@ def run(state: Any, adjoint: Any, circuit: Any, keep: bool, work: Any, team: Any
         x = work.x if side.turned else state
         if not last:
             phases = _layer(layers, layer, side.turned)
-            item_factors(side.factors, *phases, side.basis, side.kept, False, begin * lanes, end * lanes)
+            item_factors(side.factors, *phases, side.basis, side.shared, False, begin * lanes, end * lanes)
         for tile in range(begin, end):
             if team.stop[0]:
                 break
@@ -221,7 +221,7 @@ def undo(
         n, ones = target.shape[0], side.basis.shape[1]
         if layer_number > 0:
             phases = _layer(layers, layer, side.turned)
-            item_factors(side.factors, *phases, side.basis, side.kept, True, begin * lanes, end * lanes)
+            item_factors(side.factors, *phases, side.basis, side.shared, True, begin * lanes, end * lanes)
         for tile in range(begin, end):
             if team.stop[0]:
                 break

@@ -158,8 +158,8 @@ class Program:
         """Both registers as simulators take them, with these mixers."""
         of_samples, of_features = self.sides
         return (
-            Register(n=self.n_samples, chosen=self.k, classes=classes[0], blocks=of_samples),
-            Register(n=self.n_features, chosen=self.m, classes=classes[1], blocks=of_features),
+            Register(n=self.n_samples, ones=self.k, classes=classes[0], blocks=of_samples),
+            Register(n=self.n_features, ones=self.m, classes=classes[1], blocks=of_features),
         )
 
     @property

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError
 from biselect_quantum.simulate.layers import Register
-from biselect_quantum.simulate.limits import NEVER, Stop, look, parts
+from biselect_quantum.simulate.limits import NEVER, Stop, check_stop, parts
 
 BINS, FEW = 4096, 4096  # of values that a quantile is looked for among
 
 Drawn = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-def measure(state: NDArray[Any], shots: int, seed: int | np.random.Generator | None, stop: Stop = NEVER) -> Drawn:
+def sample_state(state: NDArray[Any], shots: int, seed: int | np.random.Generator | None, stop: Stop = NEVER) -> Drawn:
     """Row and column of each distinct choice of a C(N, k) × C(D, m) state, and how often it was seen."""
     if shots < 1:
         raise InputError(f"shots must be at least 1, got {shots}")
@@ -25,7 +25,7 @@ def measure(state: NDArray[Any], shots: int, seed: int | np.random.Generator | N
     per_row = rng.multinomial(shots, by_row / by_row.sum())
     draws = []
     for row in np.flatnonzero(per_row):
-        look(stop)
+        check_stop(stop)
         weights = np.abs(state[row].astype(np.complex128)) ** 2
         hits = rng.multinomial(per_row[row], weights / weights.sum())
         hit_columns = np.flatnonzero(hits)
@@ -61,7 +61,7 @@ def quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: f
     return float(values[order[min(place, values.size - 1)]])
 
 
-def embed(state: NDArray[Any], samples: Register, features: Register) -> NDArray[np.complex128]:
+def dense_vector(state: NDArray[Any], samples: Register, features: Register) -> NDArray[np.complex128]:
     """A sector state as a vector of 2^(N+D) amplitudes; qubit q is bit q of the position (Qiskit's order)."""
     n = samples.n
     rows = (1 << samples.subsets).sum(axis=1)

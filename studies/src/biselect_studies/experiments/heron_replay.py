@@ -13,7 +13,7 @@ from biselect_quantum.circuits.angle_selection import FIXED_ANGLE
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
-from biselect_quantum.devices.device_circuit import Bundle
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.noise import cut_noise
 from biselect_quantum.devices.noise.sampling import noisy_table
 from biselect_quantum.shots import decode_bits
@@ -43,7 +43,7 @@ class Trained:
     threshold: Threshold
     hit_rate: float
     uniform: float
-    bundle: Bundle
+    bundle: DeviceCircuit
 
 
 def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:

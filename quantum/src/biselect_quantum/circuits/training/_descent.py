@@ -23,7 +23,7 @@ class _OverError(Exception):
 
 
 @dataclass(kw_only=True)
-class Watch:
+class DescentMonitor:
     """Counts evaluations, keeps the best and ends the descent in time."""
 
     most: int  # evaluations at most
@@ -87,7 +87,7 @@ def lbfgs(
     box: tuple[float, float],
     *,
     iterations: int,
-    watch: Watch,
+    watch: DescentMonitor,
 ) -> Descent:
     """SciPy's L-BFGS-B in the box; angles and values as they are."""
     from scipy.optimize import minimize
@@ -105,7 +105,13 @@ def lbfgs(
 
 
 def random_local(
-    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, step: float, seed: Any, watch: Watch
+    value: Callable[[Vector], float],
+    start: Vector,
+    box: tuple[float, float],
+    *,
+    step: float,
+    seed: Any,
+    watch: DescentMonitor,
 ) -> Descent:
     """Gaussian steps from the best so far, clipped to the box; a step is kept if it improves."""
     rng = np.random.default_rng(seed)
@@ -118,7 +124,12 @@ def random_local(
 
 
 def powell(
-    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, tolerance: float, watch: Watch
+    value: Callable[[Vector], float],
+    start: Vector,
+    box: tuple[float, float],
+    *,
+    tolerance: float,
+    watch: DescentMonitor,
 ) -> Descent:
     """SciPy's Powell search in the box."""
     from scipy.optimize import minimize
@@ -203,9 +214,7 @@ class Lockstep:
         self._flat[rows] &= is_small(value - self._first[rows], value, self._unit)
         short = rows[~good]
         fall = promised[~good]  # a parabola through both values and the slope at the row has its lowest point at
-        best = np.divide(
-            fall, 2 * (fall + gained[~good]), out=np.full(len(short), 0.5), where=gained[~good] < -fall
-        )
+        best = np.divide(fall, 2 * (fall + gained[~good]), out=np.full(len(short), 0.5), where=gained[~good] < -fall)
         self._step[short] *= np.clip(best, 0.1, 0.5)
         down = rows[good]
         turned = slope[good] - self._slope[down]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.progress import Progress
-from biselect_quantum.circuits.training._descent import Lockstep, Watch
-from biselect_quantum.circuits.training.first_angles import inert, is_phase, units
+from biselect_quantum.circuits.training._descent import DescentMonitor, Lockstep
+from biselect_quantum.circuits.training.first_angles import is_phase, units, without_effect
 from biselect_quantum.circuits.training.objectives import Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Stage
 from biselect_quantum.simulate.limits import OutOfTimeError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from biselect_quantum.circuits.ansatz import Ansatz
 
 Vector = NDArray[np.float64]
-Method = Callable[["Ansatz", Vector, int, Watch], Descent]
+Method = Callable[["Ansatz", Vector, int, DescentMonitor], Descent]
 """From an ansatz, a start, the start's number and a watch to a descent."""
 Crew = SimpleQueue["Ansatz"]
 Given = TypeVar("Given")
@@ -175,7 +175,7 @@ class Search:
                 return self.checkpoint.done[key]
             if number and self._expired(share):
                 return None
-            watch = Watch(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
+            watch = DescentMonitor(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
             try:
                 return _with_worker(crew, trained, lambda on: method(on, affordable[number], number, watch))
             except OutOfTimeError:
@@ -288,7 +288,7 @@ class Search:
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
         """Note the best of a depth and schedule, and give it back; angles that change nothing are set to 0."""
         schedule = ansatz.schedule
-        descent = replace(descent, angles=np.where(inert(ansatz), 0.0, descent.angles))
+        descent = replace(descent, angles=np.where(without_effect(ansatz), 0.0, descent.angles))
         self.stages.append(
             Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )

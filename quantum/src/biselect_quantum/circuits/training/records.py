@@ -281,9 +281,7 @@ class Checkpoint:
             for batch in again:
                 return batch
             batch = evaluate(angles)
-            size += (
-                batch[1].size if np.isfinite(batch[0]).all() and np.isfinite(batch[1]).all() else MOST_KEPT
-            )
+            size += batch[1].size if np.isfinite(batch[0]).all() and np.isfinite(batch[1]).all() else MOST_KEPT
             if self.path is not None and size < MOST_KEPT:
                 self._evaluated.append(batch)
                 self._keep(seconds())

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect_quantum.circuits.schedule import SCHEDULES
-from biselect_quantum.circuits.training._descent import Watch, lbfgs, powell, random_local
+from biselect_quantum.circuits.training._descent import DescentMonitor, lbfgs, powell, random_local
 from biselect_quantum.circuits.training._search import Search
 from biselect_quantum.circuits.training.first_angles import (
     extended,
-    hop,
+    layer_midpoints,
     layer_table,
     learnt_angles,
-    middles,
     nearest,
     ramp,
     random_start,
+    redraw_some,
     stretched,
     widths,
 )
@@ -91,7 +91,7 @@ def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = 
         best = _elite(search, [*best, *search.descend(f"screen {cycle}", screens, **plan, **how)])
         for number in range(ROUNDS):
             rng = np.random.default_rng([search.seed, cycle, number])
-            hops = [hop(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
+            hops = [redraw_some(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
             plan = {"rounds": HOP, "halvings": HOP_HALVINGS, "must": False}
             best = _elite(search, [*best, *search.descend(f"hop {cycle}.{number}", hops, **plan, **how)])
         if not search.left(SEARCHING) or search.flat:
@@ -268,7 +268,7 @@ def depth_frontier(search: Search) -> Descent:
     return best
 
 
-def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: Watch) -> Descent:
+def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: DescentMonitor) -> Descent:
     def slope(angles: Vector) -> tuple[float, Vector]:
         values, slopes = search.objective.values_and_gradients(on, angles[None])
         return float(values[0]), slopes[0]
@@ -277,7 +277,7 @@ def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, 
 
 
 def _deterministic(ansatz: Ansatz, before: Vector | None) -> list[Vector]:
-    schedule, steps = ansatz.schedule, middles(ansatz.schedule.depth)
+    schedule, steps = ansatz.schedule, layer_midpoints(ansatz.schedule.depth)
     if before is None:
         tables = [layer_table(schedule, 0.1, -0.1), layer_table(schedule, 0.1, 0.1)]
     else:
@@ -297,10 +297,10 @@ def threshold(search: Search) -> Descent:
     """
     seed, value = search.seed, search.objective.value
 
-    def local(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
+    def local(on: Ansatz, start: Vector, number: int, watch: DescentMonitor) -> Descent:
         return random_local(partial(value, on), start, BOX, step=LOCAL_STEP, seed=[seed, 1, number], watch=watch)
 
-    def directions(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
+    def directions(on: Ansatz, start: Vector, number: int, watch: DescentMonitor) -> Descent:
         return powell(partial(value, on), start, BOX, tolerance=TOLERANCE, watch=watch)
 
     starts = _in_the_box(search.ansatz, seed)
@@ -310,7 +310,7 @@ def threshold(search: Search) -> Descent:
 
 
 def _in_the_box(ansatz: Ansatz, seed: int) -> list[Vector]:
-    schedule, steps = ansatz.schedule, middles(ansatz.schedule.depth)
+    schedule, steps = ansatz.schedule, layer_midpoints(ansatz.schedule.depth)
     mixing = 0.2 + 1.2 * (1 - steps)
     tables = [layer_table(schedule, 0.2 + 0.8 * steps, last) for last in (mixing, np.pi - mixing)]
     rng = np.random.default_rng([seed, 0])

@@ -18,7 +18,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect_quantum._version import __version__
 from biselect_quantum.circuits.training._search import Search
-from biselect_quantum.circuits.training.first_angles import as_starts, in_units, inert
+from biselect_quantum.circuits.training.first_angles import as_starts, in_units, without_effect
 from biselect_quantum.circuits.training.objectives import FLOOR, Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Training
 from biselect_quantum.circuits.training.strategies import STRATEGIES
@@ -188,7 +188,7 @@ def _trained(ansatz: Ansatz, search: Search, best: Descent, strategy: str, begin
         depth=ansatz.schedule.depth,
         angle_names=names,
         angles=best.angles,
-        inert=tuple(name for name, idle in zip(names, inert(ansatz), strict=True) if idle),
+        inert=tuple(name for name, idle in zip(names, without_effect(ansatz), strict=True) if idle),
         in_units=in_units(ansatz, best.angles),
         objective=goal.describe(),
         value=best.value,

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import BiselectError, InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.remote import scrubbed
-from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, Readout, Sampler
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.remote import mask_secrets
+from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, RawShots, Sampler
 from biselect_quantum.devices.qiskit_circuits import cut, foreign_gate, to_qiskit
 
 try:
@@ -53,7 +53,7 @@ class _Given(Sampler):
 
     _backend: Any
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """A device must have every gate where it is used; a simulator may take another for one without errors."""
         if self._backend is not None and _is_placed(self._backend):
             if foreign := foreign_gate(compiled.circuit, self._backend.target):
@@ -62,7 +62,7 @@ class _Given(Sampler):
                     "give this backend to compile_problem instead"
                 )
 
-    def _wires(self, compiled: Compiled) -> QuantumCircuit:
+    def _wires(self, compiled: CompiledCircuit) -> QuantumCircuit:
         """The compiled circuit, on the device's qubits or on its own."""
         return compiled.circuit if self._backend is not None and _is_placed(self._backend) else cut(compiled.circuit)
 
@@ -77,7 +77,7 @@ class _Given(Sampler):
         except BiselectError:
             raise
         except Exception as error:
-            message = scrubbed(error) or type(error).__name__
+            message = mask_secrets(error) or type(error).__name__
             raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {message}") from None
 
 
@@ -90,7 +90,7 @@ class GivenSampler(_Given):
         exact = isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler)
         self.kind = EXACT if exact else UNKNOWN if backend is None else _kind(backend)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the sampler where it takes one."""
         logical = _keeps_budgets(self._sampler)
         circuit = to_qiskit(compiled.program) if logical else self._wires(compiled)
@@ -100,8 +100,8 @@ class GivenSampler(_Given):
             result = (self._sampler if seeded is None else seeded).run([circuit], shots=shots).result()
             bits = bits_of(result[0].data, circuit)
             if logical:
-                return Readout.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
-            return Readout.of(bits)
+                return RawShots.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
+            return RawShots.of(bits)
 
 
 class GivenBackend(_Given):
@@ -112,14 +112,14 @@ class GivenBackend(_Given):
         self.name = f"backend:{_plain(backend.name)}"
         self.kind = _kind(backend)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the backend where it takes one."""
         circuit = self._wires(compiled)
         seeded = hasattr(self._backend.options, "seed_simulator")
         self._told(seeded)
         with self._guarded():
             job = self._backend.run(circuit, shots=shots, **({"seed_simulator": seed} if seeded else {}))
-            return Readout.of(job.result().get_counts(), circuit.num_clbits)
+            return RawShots.of(job.result().get_counts(), circuit.num_clbits)
 
 
 def with_seed(sampler: BaseSamplerV2, seed: int) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.execution import remote
-from biselect_quantum.devices.execution.remote import account_secrets, scrubbed
+from biselect_quantum.devices.execution.remote import account_secrets, mask_secrets
 from biselect_quantum.devices.qiskit_circuits import check_gates
 
 try:
@@ -38,7 +38,7 @@ class IbmSampling(remote.Service):
         self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
         self.name = f"ibm:{self._backend.name}"
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The device must have every gate where it is used; the client no longer looks before it hands in."""
         check_gates(compiled.circuit, self._backend.target, self.name, compiled.target)
 
@@ -50,7 +50,7 @@ class IbmSampling(remote.Service):
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error, _stored_secrets())}; store an account with "
+                f"no access to ibm:{device}: {mask_secrets(error, _stored_secrets())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)

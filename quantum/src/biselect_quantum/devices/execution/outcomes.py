@@ -6,11 +6,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from biselect.core.files import write_file
-from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of, pooled
+from biselect_quantum.devices.analysis import (
+    MeasuredFigures,
+    RepairedFigures,
+    analyse,
+    analyse_repaired,
+    goal_of,
+    pooled,
+)
 from biselect_quantum.devices.circuit_files import StoredCircuit
 from biselect_quantum.devices.compiled_circuit import Resources
 from biselect_quantum.devices.execution.run import StoredRun, by_repeat, calibration_of, measurements
-from biselect_quantum.devices.execution.samplers import Readout, place_of, sampler_for
+from biselect_quantum.devices.execution.samplers import RawShots, place_of, sampler_for
 from biselect_quantum.devices.readout import Corrected, UnreadableBitError, correct
 
 ANALYSIS = "analysis.json"
@@ -65,8 +72,8 @@ class Outcome:
 
     run: StoredRun
     kind: str
-    strict: Strict
-    repaired: Repaired
+    strict: MeasuredFigures
+    repaired: RepairedFigures
     shots_taken: int
     corrected: Corrected | None
     uncorrected: str | None
@@ -86,7 +93,7 @@ class Outcome:
         }
 
 
-def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
+def outcome(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
     """Decode and analyse what `execute` gave."""
     problem, sparse = run.circuit.problem, run.circuit.surrogate
     layout = run.circuit.compiled.clbits
@@ -112,7 +119,7 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     )
 
 
-def conclude(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
+def conclude(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
     """`outcome`, written to the run's folder too."""
     result = outcome(run, readouts)
     write_file(run.folder / ANALYSIS, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 from biselect.errors import BiselectError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.samplers import HARDWARE, Readout, Sampler
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.samplers import HARDWARE, RawShots, Sampler
 from biselect_quantum.devices.targets import snapshot
 from biselect_quantum.shots import bit_table
 
@@ -45,10 +45,10 @@ _SHAPES = (
 )
 
 
-def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
+def mask_secrets(message: object, secrets: Iterable[str] = ()) -> str:
     """A message without tokens, passwords, addresses that hold one, and the given secrets.
 
-    >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
+    >>> mask_secrets("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
     'GET https://***@example.org/jobs?token=*** failed: 401; ***'
     """
     secret_spellings = _spellings({*secrets, *(os.environ.get(name, "") for name in VARIABLES)})
@@ -121,7 +121,7 @@ class ConnectionLostError(ServiceError):
     """The service cannot be reached; jobs go on without us."""
 
 
-class DoubtfulJobError(ServiceError):
+class UnknownJobStateError(ServiceError):
     """Handing a job in again may pay for it twice; the caller must ask for it with `resubmit=True`."""
 
 
@@ -137,14 +137,14 @@ class Service(Sampler, ABC):
     kind = HARDWARE
     _backend: Any
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The service itself refuses what its device cannot run, before it takes the job."""
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
         return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)
 
-    def submit(self, compiled: Compiled, shots: int, tag: str) -> str:
+    def submit(self, compiled: CompiledCircuit, shots: int, tag: str) -> str:
         """Hand in one job of one circuit; gives the job's id."""
         with self._guarded("submitting"):
             return str(self._run(compiled.circuit, shots, tag).job_id())
@@ -153,13 +153,13 @@ class Service(Sampler, ABC):
     def find(self, tag: str) -> str | None:
         """The latest job that was handed in with this tag, if the service knows one."""
 
-    def collect(self, job: str, wait: float | None) -> Readout:
+    def collect(self, job: str, wait: float | None) -> RawShots:
         """What a job measured, after at most `wait` seconds; asking again costs nothing."""
         with self._guarded(f"waiting for job {job}", job):
             bits, counts = bit_table(self._measured(job, wait))
             if not counts.sum():
                 raise JobFailedError(f"job {job} ended without shots")
-            return Readout.of_table(bits, counts)
+            return RawShots.of_table(bits, counts)
 
     def snapshot(self) -> dict[str, Any]:
         """The device's calibration as it is now, as far as the client tells."""
@@ -190,7 +190,7 @@ class Service(Sampler, ABC):
         except ServiceError:
             raise
         except Exception as error:
-            kind, message = self._meaning(error), scrubbed(error, self._secrets())
+            kind, message = self._meaning(error), mask_secrets(error, self._secrets())
             if job is not None and kind is StillWaitingError:
                 raise kind(f"job {job} is not done yet; {GO_ON}") from None
             if job is not None and kind is JobFailedError:

@@ -27,10 +27,18 @@ from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.devices.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.device_circuit import installed
-from biselect_quantum.devices.execution.samplers import GIVEN, KINDS, Readout, Sampler, fixed_name, kind_of, sampler_for
-from biselect_quantum.devices.readout import Calibration, calibration_circuit, prepared, pulse_errors
+from biselect_quantum.devices.execution.samplers import (
+    GIVEN,
+    KINDS,
+    RawShots,
+    Sampler,
+    fixed_name,
+    kind_of,
+    sampler_for,
+)
+from biselect_quantum.devices.readout import ReadoutCalibration, calibration_circuit, prepared, pulse_errors
 
 CALIBRATIONS = 2  # circuits that readout is calibrated by
 
@@ -76,27 +84,27 @@ def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
     return (*calibration, *repeats)
 
 
-def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> Compiled:
+def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> CompiledCircuit:
     """What is measured: the compiled circuit, or one that calibrates its readout."""
     if measurement.repeat is not None:
         return circuit.compiled
     return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
 
 
-def by_repeat(planned: Sequence[Measurement], readouts: Sequence[Readout]) -> list[Readout]:
+def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots]) -> list[RawShots]:
     """The shots of each repeat."""
     return [readout for each, readout in zip(planned, readouts, strict=True) if each.repeat is not None]
 
 
 def calibration_of(
-    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[Readout]
-) -> Calibration | None:
+    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
+) -> ReadoutCalibration | None:
     """What calibration read; None if there was none."""
     pairs = [(each, readout) for each, readout in zip(planned, readouts, strict=True) if each.repeat is None]
     if not pairs:
         return None
     width = circuit.compiled.circuit.num_clbits
-    return Calibration(
+    return ReadoutCalibration(
         prepared=np.array([prepared(width, each.part, each.frame) for each, _ in pairs]),
         read=[readout for _, readout in pairs],
         pulse_errors=pulse_errors(circuit.compiled, circuit.target),

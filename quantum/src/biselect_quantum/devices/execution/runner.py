@@ -9,10 +9,10 @@ from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
-from biselect_quantum.devices.device_circuit import Bundle, installed
+from biselect_quantum.devices.device_circuit import DeviceCircuit, installed
 from biselect_quantum.devices.execution import remote
 from biselect_quantum.devices.execution.run import PARTS, StoredRun, circuit_for
-from biselect_quantum.devices.execution.samplers import Readout, Sampler, sampler_for
+from biselect_quantum.devices.execution.samplers import RawShots, Sampler, sampler_for
 from biselect_quantum.devices.execution.store import RunStore
 from biselect_quantum.shots import Shots
 
@@ -26,7 +26,7 @@ def execute(
     wait: float | None = None,
     resubmit: bool = False,
     say: Say = lambda text: None,
-) -> list[Readout]:
+) -> list[RawShots]:
     """Do what is left of a run; gives what all its measurements read, as `outcome` takes it.
 
     Each repeat is one measurement, beside two of calibration where readout is corrected.
@@ -45,9 +45,7 @@ def execute(
     if own is not None and own.name != run.on:
         raise InputError(f"the run is fixed for {run.on}, not for {own.name}")
     if own is not None and own.kind != run.kind:
-        raise InputError(
-            f"the run is fixed for a {own.name} that gives {run.kind}; this one gives {own.kind}"
-        )
+        raise InputError(f"the run is fixed for a {own.name} that gives {run.kind}; this one gives {own.kind}")
     with RunStore.open(run) as store:
         readouts = store.readouts()
         if readouts:
@@ -77,7 +75,7 @@ def execute(
         return readouts
 
 
-def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
+def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
     """Shots under the names of the problem, and no file: `plan`, `freeze` and `execute` keep them.
 
     A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
@@ -137,7 +135,7 @@ def _submit(run: StoredRun, service: remote.Service, store: RunStore, missing: r
         say(f"{measurement.name}: job {job}")
 
 
-def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> Readout:
+def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> RawShots:
     job, name = store.jobs()[number]["job"], run.measurements[number].name
     try:
         readout = service.collect(job, wait)
@@ -149,7 +147,7 @@ def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: i
         raise
     except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
         store.note(number, "uncollected", job=job, why=str(error))
-        raise remote.DoubtfulJobError(
+        raise remote.UnknownJobStateError(
             f"{name}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
             "more, or with resubmit=True to hand it in anew, at the price of a job"
         ) from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.targets import name_with_hash
 from biselect_quantum.shots import CountedBits, Shots, bit_table, decode_bits
 
@@ -54,7 +54,7 @@ GIVEN_BY = "_any_backend:as_sampler"
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
 
 
-class Readout(CountedBits):
+class RawShots(CountedBits):
     """Strings of classical bits, and how often each was seen; column c of `bits` is classical bit c."""
 
     @classmethod
@@ -66,7 +66,7 @@ class Readout(CountedBits):
         return cls.of_table(bits, counts)
 
     @classmethod
-    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Self:
+    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: CompiledCircuit) -> Self:
         """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
         table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
         table[:, list(compiled.clbits)] = bits
@@ -105,10 +105,10 @@ class Sampler(Protocol):
     kind: str
     remark: str = ""
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; one seed fixes the shots, except on hardware."""
 
 

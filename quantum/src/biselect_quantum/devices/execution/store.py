@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.untrusted import check_seal, json_of, refused_as, seal
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.devices.execution.samplers import Readout
+from biselect_quantum.devices.execution.samplers import RawShots
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.execution.run import StoredRun
@@ -44,25 +44,25 @@ class RunStore:
         with locked(run.folder) as database:
             yield cls(run, database)
 
-    def readouts(self) -> list[Readout]:
+    def readouts(self) -> list[RawShots]:
         """What the finished measurements read, in order."""
         return [self._readout(number, record) for number, record in enumerate(self._records("measurements"))]
 
-    def _readout(self, number: int, record: Record) -> Readout:
+    def _readout(self, number: int, record: Record) -> RawShots:
         try:
             if number >= len(self._run.measurements):
                 raise InputError(f"the run has {len(self._run.measurements)} measurements only")
             expected = self._facts(number)
             if other := [name for name in expected if record[name] != expected[name]]:
                 raise InputError(f"it differs from the manifest in {', '.join(other)}")
-            readout = Readout.from_dict(record)
+            readout = RawShots.from_dict(record)
             self.check(number, readout)
         except (KeyError, TypeError, ValueError) as error:
             where = f"{self._run.folder / RESULTS}: record {number + 1}"
             raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
         return readout
 
-    def check(self, number: int, readout: Readout) -> None:
+    def check(self, number: int, readout: RawShots) -> None:
         """Refuse what a measurement of the run cannot have given."""
         width, clbits = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
         if width != clbits:
@@ -71,7 +71,7 @@ class RunStore:
         if readout.counts.min() < 0 or not 0 < readout.shots <= planned_shots:
             raise InputError(f"there are {readout.shots} shots, {planned_shots} were asked for")
 
-    def add(self, number: int, readout: Readout) -> None:
+    def add(self, number: int, readout: RawShots) -> None:
         """Keep a finished measurement, with its seed and how many shots were asked for."""
         self.check(number, readout)
         self._append("measurements", {**self._facts(number), **readout.to_dict()})

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise.recorded_errors import Use, check_figures, filling
-from biselect_quantum.devices.noise.trajectories import WAIT, PlainCircuit, Step, is_wait, twirled
+from biselect_quantum.devices.noise.trajectories import WAIT, Step, TwirledCircuit, is_wait, pauli_probabilities
 from biselect_quantum.simulate.wide.order import cuthill_mckee
 
 try:
@@ -56,7 +56,7 @@ class NoisyCircuit:
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
 
     @cached_property
-    def plain(self) -> PlainCircuit:
+    def twirled(self) -> TwirledCircuit:
         """The circuit and its errors, twirled to Paulis, as plain data; bits are its classical ones."""
         twirls: dict[int, tuple[float, ...]] = {}
         steps = []
@@ -65,14 +65,14 @@ class NoisyCircuit:
             waits = is_wait(operation)
             channel = operation if waits else self.errors.get((operation.name, qubits))
             if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
-                twirls[id(channel)] = tuple(twirled(channel).tolist())
+                twirls[id(channel)] = tuple(pauli_probabilities(channel).tolist())
             angles = () if waits else tuple(float(angle) for angle in operation.params)
             steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
         bits = range(self.circuit.num_clbits)
         if unread := [bit for bit in bits if bit not in self.reads]:
             raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
         reads = tuple(self.reads[bit] for bit in bits)
-        return PlainCircuit(steps=tuple(steps), reads=reads, confusion=self.confusion)
+        return TwirledCircuit(steps=tuple(steps), reads=reads, confusion=self.confusion)
 
     def noise_model(self) -> NoiseModel:
         """The errors of the gates as Aer takes them."""
@@ -83,7 +83,7 @@ class NoisyCircuit:
 
 
 def cut_noise(
-    compiled: Compiled, target: Target, *, idle: bool = False, bits: Sequence[int] | None = None
+    compiled: CompiledCircuit, target: Target, *, idle: bool = False, bits: Sequence[int] | None = None
 ) -> NoisyCircuit:
     """A compiled circuit with the recorded errors of its own qubits.
 
@@ -169,7 +169,7 @@ def check_has(target: Target, names: Iterable[str]) -> None:
             )
 
 
-def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
+def _steps(compiled: CompiledCircuit, bits: Sequence[int] | None) -> list[Any]:
     """The steps of a circuit, or of the part that some logical qubits are on."""
     # delays are left out: a wait is a wait by the times of the gates, whoever asked for it
     steps = [step for step in compiled.circuit.data if step.operation.name not in ("barrier", "delay")]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import TooLargeError
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, Program
 from biselect_quantum.simulate.wide.order import basis_start, commuting_levels, effective_ops
 
@@ -73,7 +73,7 @@ class Chain:
             return charge[0] + bit, charge[1]
         return charge[0], charge[1] + bit
 
-    def run(self, look: Look = go_on) -> None:
+    def run(self, look: StopCheck = never_stop) -> None:
         """Apply all gates, with a look before each, and leave the norm in the first place, ready for shots."""
         for gates in commuting_levels(effective_ops(self.program), self.program.qubits):
             from_right = self.centre > len(self.sites) // 2

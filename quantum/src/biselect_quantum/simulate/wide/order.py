@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, Program
 
 BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
@@ -50,7 +50,7 @@ def commuting_levels(gates: Sequence[Op], qubits: int) -> list[list[Op]]:
     return levels
 
 
-def candidate_orders(program: Program, look: Look = go_on) -> dict[str, Order]:
+def candidate_orders(program: Program, look: StopCheck = never_stop) -> dict[str, Order]:
     """Orders worth trying, by name, the one that wins more often first."""
     label = tuple(range(program.qubits))
     load = _load(program)
@@ -78,7 +78,9 @@ def _load(program: Program) -> dict[tuple[int, int], int]:
 
 
 @lru_cache(maxsize=64)
-def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...], look: Look = go_on) -> Order:
+def annealed_order(
+    qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...], look: StopCheck = never_stop
+) -> Order:
     """The order in which the bonds are crossed least, by annealing from the label and the reverse Cuthill–McKee order.
 
     The cost is that of the widest bonds: log2 Σ 2^(1.5·bits across a bond). Many walkers move at once, each by taking a

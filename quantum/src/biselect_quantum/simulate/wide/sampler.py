@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import Program
 from biselect_quantum.simulate.wide._chain import BondLimitError, Chain, Charge, TooMuchWorkError
 from biselect_quantum.simulate.wide.order import Order, candidate_orders
@@ -83,7 +83,7 @@ class WideSampler:
         order: Order | None = None,
         max_bond: int = 4096,
         device: str = "cpu",
-        look: Look = go_on,
+        look: StopCheck = never_stop,
     ) -> None:
         sizes = [(one.n_samples, one.n_features, one.k, one.m) for one in (problem, program)]
         if sizes[0] != sizes[1]:
@@ -152,7 +152,7 @@ class WideSampler:
         return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
 
 
-def _evolved(program: Program, order: Order | None, max_bond: int, look: Look) -> tuple[str, Chain]:
+def _evolved(program: Program, order: Order | None, max_bond: int, look: StopCheck) -> tuple[str, Chain]:
     """The circuit run in the given order, or in the one that takes least work."""
     if order is not None:
         chain = Chain(program, order, max_bond)
@@ -183,7 +183,9 @@ def _one_thread() -> Any:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _drawn(chain: Chain, shots: int, rng: np.random.Generator, xp: Any, look: Look) -> tuple[Bits, NDArray[np.int64]]:
+def _drawn(
+    chain: Chain, shots: int, rng: np.random.Generator, xp: Any, look: StopCheck
+) -> tuple[Bits, NDArray[np.int64]]:
     """Distinct bit strings and how often each was drawn; the chain's centre is its first place.
 
     With everything to the right an isometry, the squared length of a prefix's vector is its probability. The shots of a
