@@ -2,8 +2,8 @@
 
 Gates are gathered into stages, each some turned qubits and then one diagonal, so a layer of a hundred RZZ gates costs
 as much as one. A Pauli that goes wrong inside a diagonal moves to its end: X turns the sign of all later terms of its
-qubit. Trajectories are run in the order of their first error, all from one state that goes on without any: what one of
-them shares with the flawless one is run once. Which bit of the state a qubit has is settled backwards from the readout, so
+qubit. Trajectories are run in the order of their first error, all from one state that goes on without any: what one
+shares with the flawless one is run once. Which bit of the state a qubit has is settled backwards from the readout, so
 that a SWAP costs nothing and bits come out in the order in which they are read.
 """
 
