@@ -83,6 +83,9 @@ def by_depth(ansatz: Ansatz, trained: Training) -> list[DepthFigures]:
     """Exact energy, α and p_opt of every depth of a training, the start state first.
 
     A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+
+    Returns:
+        One figure for each depth, depth 0 first; p_opt from 0 to 1, energies in units of the problem.
     """
     energies = ansatz.energies
     mean, best = float(energies.mean()), float(energies.min())

@@ -65,6 +65,9 @@ class Schedule:
         - `bilinear`: γ_marg for the marginal components of all layers, γ_SF,l, and one β (bilinear-CG, p + 2).
         - `fixed-transport`: a γ for each component and layer, and one β (3p + 1).
         - `fully-grouped`: a γ for each component and layer, and β_l (4p).
+
+        Raises:
+            InputError: an unknown name, or `bilinear` with other groups than S, F and SF.
         """
         if name not in SCHEDULES:
             raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {name!r}")
@@ -84,21 +87,28 @@ class Schedule:
 
     @property
     def depth(self) -> int:
-        """How many layers, p."""
+        """p, the number of layers."""
         return self.matrix.shape[0]
 
     @property
     def groups(self) -> int:
-        """G, the groups of cost terms."""
+        """G, the number of groups of cost terms."""
         return self.matrix.shape[1] - 1
 
     @property
     def size(self) -> int:
-        """How many angles are free."""
+        """Number of free angles."""
         return self.matrix.shape[2]
 
     def expand(self, angles: ArrayLike) -> NDArray[np.float64]:
-        """Layer angles (p, G + 1) of free angles."""
+        """Expand free angles to the angles of every layer.
+
+        Args:
+            angles: (size,), radians.
+
+        Returns:
+            (p, G + 1): γ of every group, then β.
+        """
         vector = np.asarray(angles, dtype=np.float64)
         if vector.shape != (self.size,):
             raise InputError(
@@ -116,11 +126,29 @@ class Schedule:
         return (vectors @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Gradient by free angles, of a gradient by layer angles (p, G + 1); or of a batch of them."""
+        """Pull a gradient by layer angles back to the free angles.
+
+        Args:
+            gradient: (…, p, G + 1).
+
+        Returns:
+            (…, size).
+        """
         return gradient.reshape(*gradient.shape[:-2], -1) @ self.matrix.reshape(-1, self.size)
 
     def embed(self, angles: ArrayLike, into: Schedule) -> NDArray[np.float64]:
-        """The free angles of a larger schedule that give the same circuit."""
+        """Find the free angles of a larger schedule that give the same circuit.
+
+        Args:
+            angles: of this schedule, (size,).
+            into: the larger schedule, of the same depth and groups.
+
+        Returns:
+            Free angles of `into`.
+
+        Raises:
+            InputError: `into` does not contain this schedule.
+        """
         target = self.expand(angles)
         flat = into.matrix.reshape(-1, into.size)
         if flat.shape[0] != target.size:

@@ -81,6 +81,13 @@ def compile_problem(
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
+
+    Returns:
+        The circuit in the device's own gates, with all that led to it.
+
+    Raises:
+        InputError: a device that lacks gates or room, angles of another depth or schedule, or too many choices to train
+            on.
     """
     if isinstance(angles, Training):
         for name, value, known_value in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
@@ -161,9 +168,26 @@ def place_circuit(
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> PlacedCircuit:
-    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments.
+    """Choose a patch, place the variables and mask the couplings.
 
-    With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
+    Args:
+        problem: the dense problem.
+        target: as `load_target` takes it.
+        depth: p, how many layers.
+        schedule: name of the angle schedule.
+        path: name of the compilation path, one of `PATHS`.
+        registers: as `choose_patch` takes them.
+        start: as `compile_problem` takes it.
+        keep: as `compile_problem` takes it.
+        order: `chosen` for the mixer's order that errs least (with the Y-frame), `plain` for that of its colouring.
+        seed: fixes patch and start.
+        progress: told the name of each step as it begins.
+
+    Returns:
+        The circuit on its qubits, ready to be trained and compiled; positions are those of the problem.
+
+    Raises:
+        InputError: an unknown path, order or start, or a device that lacks gates or room.
     """
     from biselect_quantum.devices.compile import basis_start, fit_for
 

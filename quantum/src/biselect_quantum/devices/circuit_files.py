@@ -105,7 +105,17 @@ def check_circuit(circuit: DeviceCircuit | StoredCircuit) -> str:
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
+    """Load a circuit from the folder that `biselect compile` wrote.
+
+    Args:
+        folder: with the manifest and the files that it vouches for.
+
+    Returns:
+        The circuit, its problem and its manifest.
+
+    Raises:
+        InputError: a file is missing, was changed, or does not do what the manifest says.
+    """
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 

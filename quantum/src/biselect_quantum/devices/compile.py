@@ -41,7 +41,7 @@ def compile_circuit(
     angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> CompiledCircuit:
-    """Compile a program for a device.
+    """Compile a program to a device's own gates.
 
     Args:
         program: bound, or with free angles given in `angles`.
@@ -51,6 +51,14 @@ def compile_circuit(
         path: how.
         angles: for the free angles, in their order or by name.
         seed: of Qiskit's transpiler; the Y-frame draws nothing.
+
+    Returns:
+        The native circuit. Qubit q of the program begins on `initial_layout[q]` and is read into classical bit
+        `clbits[q]`; angles keep the program's signs, up to a global phase.
+
+    Raises:
+        InputError: free angles, a device without the gates of the path, or couplings that it lacks where the path does
+            not route.
     """
     device = fit_for(path, target)
     places = _checked_layout(layout, program, device)
@@ -136,7 +144,7 @@ def compile_open(
     *,
     seed: int = 0,
 ) -> QuantumCircuit:
-    """A program for a device with its angles left free, as parameters; arguments as in `compile_circuit`.
+    """Compile a program with its angles left free, as parameters; arguments as in `compile_circuit`.
 
     Classical bit q holds logical qubit q. The path must bind late, and be one for CZ where the device's RZZ takes some
     angles only: which way a rotation is folded depends on its angle.

@@ -39,7 +39,7 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CompiledCircuit:
-    """What is submitted.
+    """A circuit in a device's own gates, with the layouts that its bits are read by.
 
     Attributes:
         circuit: in native gates on physical qubits, measured.

@@ -82,11 +82,16 @@ class DeviceCircuit:
 
     @property
     def retained_share(self) -> float:
-        """ρ_SF: share of Σ|W| that is carried."""
+        """ρ_SF, the share of Σ|W| that the circuit carries, from 0 to 1."""
         return retained_mass(self.problem, self.mask)[1]
 
     def manifest(self) -> dict[str, Any]:
-        """Plain data: what was compiled, from what, and how its bits are to be read."""
+        """Describe as plain data what was compiled, from what, and how its bits are to be read.
+
+        Returns:
+            JSON data. Layouts are lists over logical qubits: sample i is i, feature j is N + j; `clbits` are classical
+            bits, `initial` and `final` physical qubits.
+        """
         mass, share = retained_mass(self.problem, self.mask)
         compiled, placement = self.compiled, self.placement
         bits = compiled.program.bits
@@ -160,7 +165,11 @@ class PlacedCircuit:
         return self.placement.patch
 
     def train(self) -> Training:
-        """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
+        """Train angles for this very circuit by its hits of the dense optimum; train on `spec` for another objective.
+
+        Returns:
+            Angles in the convention of `Ansatz`.
+        """
         size = check_trainable(self.problem)
         evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
         backend = backend_for(self.problem, self.spec.depth, evaluations)
@@ -168,7 +177,7 @@ class PlacedCircuit:
         return ansatz.train(objective="optimum", evaluations=evaluations, seed=self.seed)
 
     def differences(self, trained: Training) -> list[str]:
-        """In what this circuit differs from the one that some angles were trained for; for people."""
+        """Name the parts in which this circuit differs from the one that angles were trained for; for people."""
         return self.spec.differences(trained.circuit)
 
     def compile(
@@ -178,12 +187,18 @@ class PlacedCircuit:
         compare: bool = True,
         progress: Callable[[str], None] = lambda step: None,
     ) -> DeviceCircuit:
-        """The circuit in the device's own gates.
+        """Compile the circuit to the device's own gates.
 
         Args:
             angles: the free angles of the schedule, in their order or by name, or what training found.
             compare: whether plain Qiskit compiles the same ansatz too.
             progress: told the name of each step as it begins.
+
+        Returns:
+            The circuit with layouts, costs and, where it was trained for this circuit, the training.
+
+        Raises:
+            InputError: angles of another size.
         """
         from biselect_quantum.devices.compile import compile_circuit
 
@@ -219,7 +234,18 @@ class PlacedCircuit:
 
 
 def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
-    """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
+    """Read the layout that `decode_counts` needs from the manifest of a problem's circuit.
+
+    Args:
+        manifest: of `DeviceCircuit.manifest`, or read from `manifest.json`.
+        problem: the dense problem that was compiled.
+
+    Returns:
+        The classical bit of each logical qubit: samples first, then features.
+
+    Raises:
+        InputError: a manifest without layout, of another problem or of another release.
+    """
     try:
         problem_hash, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
     except (KeyError, TypeError) as error:

@@ -131,7 +131,7 @@ def choose_patch(
     seed: int | np.random.Generator | None = 0,
     blocks: tuple[Blocks, Blocks] | None = None,
 ) -> Patch:
-    """The best patch found by short annealing walks over the usable part of a device; at once if it joins all pairs.
+    """Choose qubits for both registers by short annealing walks over the usable part of a device.
 
     Args:
         target: the device.
@@ -141,6 +141,12 @@ def choose_patch(
             `complete` where every pair of qubits is joined; `auto` for rings there and trees elsewhere.
         seed: fixes the walks.
         blocks: what rules leave of each register; where every pair is joined, the mixer stands in each of them.
+
+    Returns:
+        Physical qubits of samples and features, with mixer edges inside each and cross edges between them.
+
+    Raises:
+        InputError: no room for registers of that kind.
     """
     _check_registers(registers)
     n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
@@ -162,7 +168,11 @@ def choose_patch(
 
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
-    """The patch on given physical qubits, `trees` or `paths`; for `paths`, in the order of the path."""
+    """Make the patch on given physical qubits: `trees`, or `paths` in the order of the path.
+
+    Raises:
+        InputError: a qubit that is faulty, or registers that are not joined.
+    """
     if registers not in ("trees", "paths"):
         raise InputError(f"registers must be trees or paths on given qubits, got {registers!r}")
     device = device_errors(target)

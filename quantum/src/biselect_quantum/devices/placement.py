@@ -57,7 +57,7 @@ class Placement:
 
     @property
     def gap(self) -> float:
-        """Relative distance to the bound; 0 when proven."""
+        """Relative distance of the mass from its bound; 0 when proven."""
         return max(0.0, self.bound - self.mass) / max(abs(self.mass), 1e-300)
 
     @property
@@ -69,7 +69,7 @@ class Placement:
 def place(
     problem: SelectionProblem, patch: Patch, *, time_limit: float = 30.0, seed: int | np.random.Generator | None = 0
 ) -> Placement:
-    """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
+    """Place the variables so that the patch's cross edges carry the most mass, by a mixed-integer linear program.
 
     Couplings of items that the rules settle need no edge and count for nothing here.
 
@@ -79,6 +79,10 @@ def place(
         time_limit: seconds for the proof, 0 for none; after that the best found is returned, with a bound. Heavy-hex
             patches need a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
+
+    Returns:
+        The patch with its qubits in the order of the problem's items, its mass Σ|W| on cross edges, and a bound on any
+        other.
     """
     begin = time.perf_counter()
     n, d = problem.n_samples, problem.n_features

@@ -38,7 +38,7 @@ _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 def build_circuit(
     spec: AnsatzSpec, angles: ArrayLike | Mapping[str, float] | None = None, *, measure: bool = True
 ) -> QuantumCircuit:
-    """The logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
+    """Build the logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
 
     >>> from biselect import SelectionProblem
     >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
@@ -50,12 +50,18 @@ def build_circuit(
 
 
 def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> QuantumCircuit:
-    """A program in Qiskit's gates; classical bit q is logical qubit q.
+    """Write a program in Qiskit's gates.
+
+    Gates are RZ(2γh), RZZ(2γJ) and XXPlusYY(2β, 0), Qiskit's sign and factor of each. Qubit q is sample q for q < N and
+    feature q - N after that; classical bit q reads qubit q.
 
     Args:
         program: bound or with free angles, which become parameters of the same names.
         fused: each mixer edge as one XXPlusYY, else as RXX and RYY.
         measure: whether all qubits are measured.
+
+    Returns:
+        The circuit. Its Dicke starts are prepared without ancillas.
     """
     circuit = QuantumCircuit(
         QuantumRegister(program.n_samples, "samples"), QuantumRegister(program.n_features, "features")
@@ -85,14 +91,14 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
 
 
 def qpy_bytes(circuit: QuantumCircuit) -> bytes:
-    """A circuit as QPY, Qiskit's own exact format."""
+    """Write a circuit as QPY, Qiskit's own exact format."""
     buffer = io.BytesIO()
     qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # older releases of Qiskit read it too
     return buffer.getvalue()
 
 
 def qasm3_text(circuit: QuantumCircuit) -> str:
-    """A circuit as OpenQASM 3."""
+    """Write a circuit as OpenQASM 3."""
     return qasm3.dumps(circuit)
 
 
@@ -207,7 +213,7 @@ Term = tuple[str, list[int], float]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PauliOperators:
-    """What a circuit is made of, as operators on its N + D qubits.
+    """Energy, cost groups and mixers of a circuit as operators on its N + D qubits; qubit 0 is the last letter.
 
     Attributes:
         energy: of the measured problem, constant included: ⟨x|energy|x⟩ is the energy of the choice x.
@@ -223,7 +229,7 @@ class PauliOperators:
 
 
 def pauli_operators(spec: AnsatzSpec) -> PauliOperators:
-    """The cost groups and mixers of an ansatz, and the energy that it is measured by.
+    """Give the cost groups and mixers of an ansatz, and the energy that it is measured by, as operators.
 
     >>> from biselect import SelectionProblem
     >>> problem = SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1)

@@ -42,6 +42,12 @@ def load_target(source: Any, fractional: bool = True) -> Target:
         fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target. A device
             without CZ keeps them.
 
+    Returns:
+        A Target with the gates, durations and errors that were recorded; its description is the device's name.
+
+    Raises:
+        InputError: an unknown name, or a snapshot that is not as it was written.
+
     >>> target = load_target("iqm-54")
     >>> target.num_qubits, sorted(target.operation_names)
     (54, ['cz', 'delay', 'measure', 'r'])

@@ -101,6 +101,9 @@ class Observable:
         threshold: for `hit` and `excess`.
         values: C(N, k) × C(D, m) numbers in the order of the registers' subsets, for `values`.
         share: for `cvar`, in (0, 1].
+
+    >>> Observable(kind="hit", threshold=-3.0).of(np.array([-4.0, -3.0, 1.0]), 10.0).tolist()
+    [1.0, 1.0, 0.0]
     """
 
     kind: str = "energy"

@@ -108,7 +108,7 @@ class Program:
 
     @property
     def qubits(self) -> int:
-        """N + D."""
+        """N + D, the number of qubits."""
         return self.n_samples + self.n_features
 
     @property
@@ -164,7 +164,7 @@ class Program:
 
     @property
     def choice(self) -> tuple[list[int], list[int]] | None:
-        """Samples and features of the basis state it starts from; None for the tensor-Dicke state."""
+        """Samples and features of the basis state that the circuit starts from; None for the tensor-Dicke state."""
         if self.bits is None:
             return None
         n = self.n_samples
@@ -172,7 +172,11 @@ class Program:
         return [qubit for qubit in ones if qubit < n], [qubit - n for qubit in ones if qubit >= n]
 
     def in_order(self, angles: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
-        """Numbers for the free angles, given in their order or by name, as an array."""
+        """Put numbers for the free angles, given in their order or by name, into an array.
+
+        Raises:
+            InputError: a name is missing or unknown, a number is missing or not finite.
+        """
         if isinstance(angles, Mapping):
             unknown = set(angles) ^ set(self.angle_names)
             if unknown:
@@ -188,7 +192,11 @@ class Program:
         return values
 
     def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
-        """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""
+        """Fix the free angles, given in their order or by name, in radians.
+
+        Returns:
+            The same circuit, up to global phase; its rotations lie within [-π, π].
+        """
         values = self.in_order(angles)
 
         def bound(op: Op) -> Op:

@@ -110,7 +110,7 @@ class Training:
 
     @property
     def ladder(self) -> dict[int, float]:
-        """The best value of every depth of this schedule.
+        """Best value of every depth of this schedule.
 
         >>> from biselect.core import SelectionProblem
         >>> from biselect_quantum.circuits import Ansatz
@@ -129,7 +129,7 @@ class Training:
         return {"format": ANGLES_FORMAT, **plain, **arrays, "stages": stages}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; written to a file too where a path is given."""
+        """Write the training as JSON text; to a file too where a path is given."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if path is not None:
             write_file(path, text)
@@ -137,7 +137,11 @@ class Training:
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:
-        """Read what `to_json` gave: a path, or the text itself."""
+        """Read the text or the file that `to_json` wrote.
+
+        Raises:
+            InputError: no angles of this release.
+        """
         is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
         where = "" if is_text else f"{source}: "
         content: Any = None if is_text else read_json(source)

@@ -90,6 +90,14 @@ def train(
         progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
         **options: the strategy's own.
 
+    Returns:
+        The best angles, with their figures and how they were found.
+
+    Raises:
+        InputError: an unknown strategy or objective.
+        TooShortError: `seconds` too few for a single evaluation.
+        OtherTrainingError: a checkpoint of other arguments.
+
     >>> from biselect.core import SelectionProblem
     >>> from biselect_quantum.circuits import Ansatz
     >>> ansatz = Ansatz(SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1), depth=2)

@@ -58,7 +58,7 @@ def device_seconds(resources: Resources, shots: int) -> float | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What a run found.
+    """Figures of a finished run.
 
     Attributes:
         run: the run.
@@ -94,7 +94,11 @@ class Outcome:
 
 
 def outcome(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
-    """Decode and analyse what `execute` gave."""
+    """Decode and analyse the raw shots that `execute` gave.
+
+    Returns:
+        Figures of the shots as measured, after repair and, where it was asked for, after readout correction.
+    """
     problem, sparse = run.circuit.problem, run.circuit.surrogate
     layout = run.circuit.compiled.clbits
     repeats = by_repeat(run.measurements, readouts)

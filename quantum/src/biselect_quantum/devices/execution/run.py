@@ -193,7 +193,7 @@ def plan(
     threshold: Threshold | None = None,
     readout: int = 0,
 ) -> dict[str, Any]:
-    """What is asked for: the part of a manifest that must agree when a run is taken up again.
+    """Plan a run: the part of its manifest that must agree when it is taken up again.
 
     Args:
         circuit: what is measured.
@@ -203,6 +203,13 @@ def plan(
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
         readout: calibration shots, of two circuits together, by which readout is corrected; 0 for no correction.
+
+    Returns:
+        JSON data for `freeze`, seeds of all repeats included.
+
+    Raises:
+        InputError: a place that is none, a threshold of another problem, or readout correction where nothing is
+            misread.
     """
     name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
@@ -244,6 +251,12 @@ def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, reque
         source: the folder of its files.
         folder: of the run.
         request: from `plan`.
+
+    Returns:
+        The run with its manifest, which now holds classical references of both objectives too.
+
+    Raises:
+        InputError: the folder holds another run.
     """
     source, folder = Path(source), Path(folder)
     if is_fixed(folder):
@@ -276,7 +289,11 @@ def is_fixed(folder: str | Path) -> bool:
 
 
 def load_run(folder: str | Path) -> StoredRun:
-    """A fixed run; refuses a manifest that does not fit its own hash."""
+    """Load a fixed run from its folder.
+
+    Raises:
+        InputError: the manifest is of another release, or was changed.
+    """
     folder = Path(folder)
     path = folder / NAME
     content = read_json(path)

@@ -27,7 +27,7 @@ def execute(
     resubmit: bool = False,
     say: Say = lambda text: None,
 ) -> list[RawShots]:
-    """Do what is left of a run; gives what all its measurements read, as `outcome` takes it.
+    """Execute what is left of a run, measurement by measurement.
 
     Each repeat is one measurement, beside two of calibration where readout is corrected.
 
@@ -40,6 +40,14 @@ def execute(
             and the next call takes it up.
         resubmit: whether to hand a job in again whose shots the service does not give.
         say: told what happens.
+
+    Returns:
+        Raw shots of all measurements in order, calibration first, as `outcome` takes them; column c is classical bit c.
+
+    Raises:
+        InputError: a sampler of another name or kind than the run was fixed for.
+        BusyError: another process is at work on the run.
+        UnknownJobStateError: a job gives no shots, and may have run.
     """
     own = None if sampler is None else sampler_for(sampler)
     if own is not None and own.name != run.on:
@@ -76,7 +84,7 @@ def execute(
 
 
 def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
-    """Shots under the names of the problem, and no file: `plan`, `freeze` and `execute` keep them.
+    """Take shots of a circuit without any file; `plan`, `freeze` and `execute` keep them.
 
     A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
 
@@ -85,6 +93,9 @@ def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 
         on: where, as `sampler_for` takes it: a place by name, or any BaseSamplerV2 or BackendV2.
         shots: how many.
         seed: fixes them, where the sampler takes a seed.
+
+    Returns:
+        Bitstrings under the problem's variables: column i is sample i, column N + j feature j.
     """
     sampler = sampler_for(on)
     sampler.check(circuit.compiled)

@@ -149,12 +149,15 @@ def foreign_device(on: str, compiled_for: str) -> str | None:
 
 
 def sampler_for(on: Any) -> Sampler:
-    """The sampler of a place by name, or one of the caller's own.
+    """Find the sampler of a place by name, or wrap one of the caller's own.
 
     Args:
         on: `sector`, `wide`, `aer`, `noisy:DEVICE`, `ibm:DEVICE` or another of `PLACES`; or any BaseSamplerV2 or
             BackendV2 of Qiskit, or a Session or Batch of Qiskit Runtime. Hardware is connected to by the service's own
             account.
+
+    Raises:
+        InputError: a name that is no place, or an object that takes no shots.
     """
     if hasattr(on, "sample") and hasattr(on, "kind"):
         return on

@@ -85,7 +85,7 @@ class NoisyCircuit:
 def cut_noise(
     compiled: CompiledCircuit, target: Target, *, idle: bool = False, bits: Sequence[int] | None = None
 ) -> NoisyCircuit:
-    """A compiled circuit with the recorded errors of its own qubits.
+    """Cut the recorded errors of a device to the qubits that a compiled circuit uses.
 
     Qubits are renumbered in reverse Cuthill-McKee order of the two-qubit gates, so that a matrix product state finds
     joined qubits close together.
@@ -96,6 +96,12 @@ def cut_noise(
         idle: whether qubits relax while they wait, gates placed as late as they can be. Aer's own model of a device
             lets nothing happen to a waiting qubit.
         bits: the logical qubits to keep, all by default; no gate may join them to others.
+
+    Returns:
+        The circuit on its own qubits with the errors of each gate; waiting included if `idle`.
+
+    Raises:
+        InputError: a figure that the device did not record.
     """
     steps = _steps(compiled, bits)
     place = {qubit: number for number, qubit in enumerate(compiled.circuit.qubits)}

@@ -68,7 +68,7 @@ def noisy_probabilities(
     readout: bool = True,
     threads: int = 1,
 ) -> NoisyProbabilities:
-    """How likely a compiled circuit hits given choices, and exact budgets, under the recorded errors of its qubits.
+    """Compute how likely a compiled circuit hits given choices, and exact budgets, under recorded errors.
 
     Each trajectory of errors is a state vector: 20 qubits take some 65 ms, two more five times as long.
 
@@ -82,6 +82,9 @@ def noisy_probabilities(
         idle: whether waiting qubits relax, see `cut_noise`.
         readout: whether the readout errs too.
         threads: how many trajectories run at once.
+
+    Returns:
+        Probabilities of one shot, from 0 to 1, with standard errors.
     """
     from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 

@@ -23,7 +23,9 @@ Use = tuple[str, tuple[int, ...]]
 
 
 def filled_in(target: Target, by: str | Mapping[str, float]) -> Target:
-    """A device with its missing figures filled in; its description says with what, and so does every noise model of it.
+    """Fill in figures that a device has not recorded.
+
+    The description of the target says with what, and so does every noise model of it.
 
     Args:
         target: some of whose errors, T1 or T2 are not recorded.

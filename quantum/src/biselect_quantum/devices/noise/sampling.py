@@ -40,7 +40,7 @@ RUN_SECONDS, GATE_SECONDS, BOND_SECONDS = 3e-3, 1e-4, 1e-11  # of Aer, the last 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyShots:
-    """What was read.
+    """Shots under a noise model.
 
     Attributes:
         shots: under the original variables, in or out of the budgets.
@@ -78,6 +78,9 @@ def noisy_shots(
             them, so their outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
         idle: whether waiting qubits relax, see `cut_noise`.
+
+    Returns:
+        Shots under the problem's variables, and how often each variable is misread.
     """
     begin = perf_counter()
     noisy = cut_noise(compiled, target, idle=idle)

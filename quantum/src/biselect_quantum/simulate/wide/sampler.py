@@ -63,6 +63,10 @@ class WideSampler:
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
         look: called now and then while it works; what it raises ends the work.
 
+    Raises:
+        InputError: a program with free angles, from the Dicke state, or of other sizes than the problem.
+        BondLimitError: more bond states than `max_bond`.
+
     >>> from biselect_quantum.simulate.program import Op
     >>> problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
     >>> ops = tuple(Op(kind="xy", qubits=pair, angle=0.5) for pair in [(0, 1), (3, 4), (1, 2)])
@@ -123,14 +127,18 @@ class WideSampler:
     def draw(
         self, shots: int, seed: int | np.random.Generator | None = 0
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Distinct bit strings over all N + D qubits, and how often each was measured."""
+        """Measure all N + D qubits.
+
+        Returns:
+            Distinct bitstrings, (distinct, N + D), samples first, and how often each was measured.
+        """
         if not isinstance(shots, int | np.integer) or shots < 1:
             raise InputError(f"shots must be at least 1, and whole; got {shots!r}")
         with _one_thread():
             return _drawn(self._chain, shots, np.random.default_rng(seed), self._xp, self._look)
 
     def sample(self, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
-        """Measure: `shots` choices, with their energies."""
+        """Measure: draw choices with their energies, lowest energy first."""
         bits, counts = self.draw(shots, seed)
         n = self.program.n_samples
         samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
@@ -140,7 +148,11 @@ class WideSampler:
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
-        """Amplitudes of bit strings (last axis the N + D qubits)."""
+        """Amplitudes of bitstrings, (strings, N + D) zeros and ones, samples first.
+
+        Returns:
+            (strings,) amplitudes, up to one global phase.
+        """
         strings = np.asarray(bits)
         if strings.ndim != 2 or strings.shape[1] != self.program.qubits or not np.isin(strings, (0, 1)).all():
             raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {strings.shape}")
@@ -148,7 +160,7 @@ class WideSampler:
             return _amplitudes(self._chain, strings.astype(np.int8), self._xp)
 
     def probabilities(self, bits: ArrayLike) -> NDArray[np.float64]:
-        """Probabilities of bit strings."""
+        """Probabilities of bitstrings, (strings, N + D) zeros and ones, samples first."""
         return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
 
 
