@@ -114,6 +114,24 @@ def tables(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def assert_sound_weights():
+    """What weights of one column by any map must be: bounded, row by row independent, growing outwards."""
+
+    def check(weigher, pool, cap, *, one_valley=True):
+        pool = np.sort(np.concatenate([pool, [-1e300, 1e300]]))[:, None]
+        weights = weigher.weights(pool)[:, 0]
+        assert np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= cap
+        np.testing.assert_array_equal(weigher.weights(pool[3:4])[:, 0], weights[3:4])
+        np.testing.assert_array_equal(weigher.weights(pool[::-1])[::-1, 0], weights)
+        if one_valley:
+            steps, lowest, tolerance = np.diff(weights), int(np.argmin(weights)), 1e-12 * (1 + cap)
+            assert (steps[:lowest] <= tolerance).all() and (steps[lowest:] >= -tolerance).all(), "falls, then rises"
+            assert weights.max() <= weigher.facts.largest_weight + tolerance
+
+    return check
+
+
 @pytest.fixture
 def problem_file(tmp_path):
     """A problem of 5 samples and 4 features with their marginals, small enough for every device."""

@@ -24,7 +24,7 @@ from biselect_quantum.circuits.angle_selection import (
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import start_choice
-from biselect_studies.experiments.heron_case import case
+from biselect_studies.experiments.heron import case
 
 PROTOCOLS = {"paper": select_by_paper, "rounds": select_by_rounds}
 INSTANCES, SEEDS = range(10, 14), 6  # none of these was looked at while the rounds were designed

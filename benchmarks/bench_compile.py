@@ -35,9 +35,9 @@ from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, OPT3_C
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
 from biselect_quantum.simulate.program import XY
-from biselect_studies.compilation_tables import DEVICES
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
-from biselect_studies.experiments.heron_case import Case
+from biselect_studies.experiments.heron import Case
+from biselect_studies.studies.compilation import DEVICES
 
 RESULTS = Path(__file__).parent / "results" / "compile.json"
 WIDTHS = (16, 32, 48, 64)

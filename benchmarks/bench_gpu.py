@@ -25,7 +25,7 @@ from biselect_quantum.simulate._gpu import GpuSimulator, require_cupy
 from biselect_quantum.simulate._plain import PlainSimulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, Register
 from biselect_studies.data.synthetic import panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 
 def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:

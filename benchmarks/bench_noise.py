@@ -43,7 +43,7 @@ from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAM
 from biselect_quantum.devices.readout import ReadoutCalibration, correct, prepared
 from biselect_quantum.shots import CountedBits, Shots
 from biselect_studies.experiments.compile_case import angles
-from biselect_studies.experiments.heron_case import Case, problem
+from biselect_studies.experiments.heron import Case, problem
 from biselect_studies.quantum.registers import register_mass, register_outputs
 
 DEVICES = ("boston", "pittsburgh", "aachen")

@@ -29,7 +29,7 @@ from biselect_quantum.circuits.training.first_angles import (
 from biselect_quantum.circuits.training.objectives import Objective
 from biselect_quantum.circuits.training.strategies import HALVINGS, HOP, HOP_HALVINGS, SCREEN
 from biselect_studies.data.synthetic import panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 FIRST, DEPTH = 124, 3
 Pool = list[tuple[float, np.ndarray]]

@@ -25,7 +25,7 @@ from biselect_quantum.devices import (
     retained_mass,
 )
 from biselect_studies.data.synthetic import benchmark
-from biselect_studies.experiments.coupling import credit_card
+from biselect_studies.experiments.heron import credit_card
 from biselect_studies.quantum.mean_field import agreement, choose_surrogate, low_energy_overlap, mean_field
 
 LISTED = 1_000_000

@@ -121,8 +121,8 @@ def on_credit_card(path, draws, first, tried):
 
 def on_slices():
     """F1@k of the default and of two plain blocks on the balanced Credit Card slices of the studies."""
-    from biselect_studies import creditcard_fields as fields
     from biselect_studies.data.creditcard import load_credit_card
+    from biselect_studies.experiments import creditcard as fields
     from biselect_studies.inference import f1_at_k
 
     features = load_credit_card().features[:, :SLICE_FEATURES]

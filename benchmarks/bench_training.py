@@ -38,7 +38,7 @@ import numpy as np
 from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
 from biselect_studies.data.synthetic import depth_problem, panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 SIZES = {(12, 8, 3, 5): 48, (14, 10, 3, 3): 24}
 DEPTH, LONGER, RESAMPLES = 3, 20, 2000

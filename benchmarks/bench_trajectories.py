@@ -29,7 +29,7 @@ from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_prob
 from biselect_quantum.devices.paths import Y_FRAME
 from biselect_quantum.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
-from biselect_studies.experiments.heron_case import DEVICE, case, problem
+from biselect_studies.experiments.heron import DEVICE, case, problem
 from biselect_studies.quantum.registers import distribution
 
 DEPTH = 3

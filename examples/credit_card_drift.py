@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from biselect import solve
 from biselect.weights import Weigher
-from biselect_studies.extensions.drift import Drift, Question, measure
-from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
+from biselect_studies.extensions.drift import Drift, Question, label_free_maps, measure, shrink_sweep
 from biselect_studies.inference import f1_at_k
 
 SIZES = ((20, 3), (50, 5), (80, 8))  # N and k; m = 4 of 12 features

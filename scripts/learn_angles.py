@@ -21,7 +21,7 @@ from biselect.core.files import write_file
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training.first_angles import LEARNT
 from biselect_studies.data.synthetic import panel_problem
-from biselect_studies.experiments.threshold_panel import evidence_threshold
+from biselect_studies.experiments.planted import evidence_threshold
 
 INSTANCES = {(12, 8, 3, 5): range(100, 124), (14, 10, 3, 3): range(100, 112)}
 DEPTH, TRAININGS, EVALUATIONS = 3, 2, 12_000

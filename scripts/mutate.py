@@ -24,11 +24,10 @@ ROOT = Path(__file__).parents[1]
 CORE = ("checks", "exact_sums", "files", "ising", "problem", "rules", "sector", "selection", "untrusted")
 TESTED = {  # module: its tests
     **{f"src/biselect/core/{name}": f"tests/core/test_{name}" for name in CORE},
-    "src/biselect/solvers/bounds": "tests/solvers/test_bounds",
+    "src/biselect/solvers/_averaging": "tests/solvers/test_bounds",
     **{f"src/biselect/columns/{name}": f"tests/columns/test_{name}" for name in ("category", "distribution")},
     **{f"src/biselect/weights/{name}": f"tests/weights/test_{name}" for name in ("weigher", "maps")},
-    "quantum/src/biselect_quantum/samples": "quantum/tests/test_samples",
-    "quantum/src/biselect_quantum/devices/decode": "quantum/tests/devices/test_decode",
+    "quantum/src/biselect_quantum/shots": "quantum/tests/test_shots",
 }
 OTHER = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},

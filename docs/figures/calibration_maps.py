@@ -6,7 +6,7 @@ from matplotlib import rc_context
 
 from biselect.plot.style import house_style, panels
 from biselect.weights import Weigher, map_names
-from biselect_studies.studied_maps import studied_map
+from biselect_studies.experiments.baselines import studied_map
 
 HIGHEST = 11.0  # shown; the cap of `reach` is further up
 COMPARED = {  # colour and line, told apart without colour too

@@ -17,8 +17,7 @@ from typing import Any
 from biselect.core.files import write_file
 from biselect_studies import study_names
 from biselect_studies.page import SAID, SHOWN, summarise_reproduction
-from biselect_studies.readings import UNEXPLAINED
-from biselect_studies.rule import DIFFERS, VERDICTS
+from biselect_studies.rule import DIFFERS, UNEXPLAINED, VERDICTS
 
 
 def main(folder: Path, record: Path) -> None:

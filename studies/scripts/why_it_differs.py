@@ -19,7 +19,7 @@ def bilinear() -> None:
     from biselect_quantum.circuits.schedule import Schedule
     from biselect_quantum.circuits.training import train
     from biselect_studies.data.synthetic import panel_problem
-    from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
+    from biselect_studies.experiments.planted import evidence_threshold, mixing_alone
 
     full = Schedule.named("bilinear", 3)
     # one γ_SF for all layers: columns γ_marg, γ_SF,1..3, β become γ_marg, γ_SF, β
@@ -61,8 +61,8 @@ def _local(ansatz, start, threshold, seed) -> float:
 
 def caps() -> None:
     """Retained cross mass and dense gain by w_max and marginals (figure submitted_coupling_diagnostic)."""
-    from biselect_studies.experiments.coupling import coupling
-    from biselect_studies.submitted_coupling_diagnostic import CAPS, MARGINALS, SIZES, _swept
+    from biselect_studies.experiments.heron import coupling
+    from biselect_studies.studies.coupling import CAPS, MARGINALS, SIZES, _swept
 
     print("marginals, w_max, kept % by width, dense gain kept % by width, gain over the diagonal at 20 qubits")
     print("paper: 4.6 3.6 2.3 2.6 2.1 % from 32 to 64 qubits; dense gains 47.1 to 67.7 %; gain at 20 qubits 0")
@@ -167,8 +167,8 @@ def _shuffled(edges, share, rng) -> list[tuple[tuple[int, int]]]:
 
 def control() -> None:
     """Shares above the 95th percentile by size, signal and λ (table cgxy_grouping_randomization_control)."""
-    from biselect_studies.cgxy_grouping_randomization_control import SIGNALS, SIZES, WEIGHTS
-    from biselect_studies.experiments.depth_ladder import CONTROLS, grouping_control
+    from biselect_studies.experiments.planted import CONTROLS, grouping_control
+    from biselect_studies.studies.grouping import SIGNALS, SIZES, WEIGHTS
     from biselect_studies.task import crossed
 
     cells = crossed(size=SIZES, signal=SIGNALS, weight=WEIGHTS, mode=("residual", "mixed"))
@@ -183,9 +183,9 @@ def control() -> None:
 
 def recovery() -> None:
     """Recovery and lift by size and mixer, small sizes to p = 4 (table qaoa_calibration_grouped_multiangle)."""
-    from biselect_studies.experiments.depth_ladder import depth_ladder
-    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.experiments.planted import depth_ladder
     from biselect_studies.quantum.small_angle import depth_efficiency
+    from biselect_studies.studies.grouping import MODES, SIGNALS, SIZES, WEIGHTS
     from biselect_studies.task import crossed
 
     print("mixer, size, p, quartiles of recovery %, mean lift")

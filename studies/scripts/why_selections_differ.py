@@ -10,7 +10,7 @@ def temperature() -> None:
     from biselect.solvers import solve
     from biselect_studies.data.synthetic import benchmark
     from biselect_studies.experiments.benchmark import combined_f1
-    from biselect_studies.synthetic_table import NOISE
+    from biselect_studies.studies.synthetic import NOISE
 
     print("T, combined F1 by noise; paper: 0.833 0.884 0.935 0.946 0.907; ours is T = 3")
     for degrees in (2.0, 2.5, 3.0, 3.5, 4.0):
@@ -41,9 +41,9 @@ def slices() -> None:
 
     Reads `reproduction/cells`, where `biselect reproduce` of that study leaves them.
     """
-    from biselect_studies import creditcard_protocols as stress
     from biselect_studies.runner import collect
-    from biselect_studies.slices import HEURISTICS
+    from biselect_studies.studies import creditcard as stress
+    from biselect_studies.studies.slices import HEURISTICS
 
     records = collect(stress.PROTOCOL_GRID.tasks(False), Path("reproduction/cells"))
     rng = np.random.default_rng(0)

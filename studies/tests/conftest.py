@@ -24,14 +24,13 @@ def stand_in_table():
 
 def forget():
     """Drop what the studies keep of a table for as long as a process lives."""
-    from biselect_studies import aml_fields, creditcard_fields
-    from biselect_studies.experiments import creditcard_pools
+    from biselect_studies.experiments import aml, creditcard, pools
 
     for kept in (
-        *(getattr(creditcard_fields, name) for name in ("split", "_weighed", "scores", "trigger")),
-        creditcard_pools._fitted,
-        aml_fields._scorer,
-        aml_fields._detector,
+        *(getattr(creditcard, name) for name in ("split", "_weighed", "scores", "trigger")),
+        pools._fitted,
+        aml._scorer,
+        aml._detector,
     ):
         kept.cache_clear()
 
@@ -48,13 +47,13 @@ def stand_in_folder(tmp_path_factory):
 @contextmanager
 def standing_in(folder):
     """Studies of public tables read a small stand-in, and few generated transactions."""
-    from biselect_studies import aml_fields
     from biselect_studies.data import creditcard
+    from biselect_studies.experiments import aml
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BISELECT_DATA", str(folder))
         patch.setattr(creditcard, "CHECKSUMS", {"creditcard.parquet": None})
-        patch.setattr(aml_fields, "QUICK", 200_000)
+        patch.setattr(aml, "QUICK", 200_000)
         forget()
         yield folder
         forget()
@@ -94,7 +93,7 @@ def short_searches(monkeypatch):
     from biselect_quantum.circuits import angle_selection
     from biselect_quantum.circuits.training import strategies as search_strategies
     from biselect_quantum.devices import patches
-    from biselect_studies.experiments import compile_case, coupling, heron_case, heron_replay, heron_wide
+    from biselect_studies.experiments import compile_case, heron
 
     few = {
         search_strategies: {
@@ -112,8 +111,8 @@ def short_searches(monkeypatch):
     for module, counts in few.items():
         for name, count in counts.items():
             monkeypatch.setattr(module, name, count)
-    kept = (heron_replay.trained, heron_wide.selection, heron_case.case, heron_case._patch)
-    kept += (compile_case.patch, coupling._patch)
+    kept = (heron.trained, heron.selection, heron.case, heron._patch)
+    kept += (compile_case.patch, heron._named_patch)
     for found in kept:
         found.cache_clear()
     yield

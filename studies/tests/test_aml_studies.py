@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect_studies import aml_fields, load
-from biselect_studies import stage1_tables as menu
-from biselect_studies.aml_fields import DETECTOR_ROWS, scene
-from biselect_studies.baselines import DETECTORS, fitted
-from biselect_studies.experiments import aml_pools
+from biselect_studies import load
+from biselect_studies.experiments import aml, pools
+from biselect_studies.experiments.aml import DETECTOR_ROWS, scene
+from biselect_studies.experiments.baselines import DETECTORS, fitted
 from biselect_studies.results import entry
 from biselect_studies.runner import Records, collect, run
-from biselect_studies.slice_tables import AML
+from biselect_studies.studies import stage1 as menu
+from biselect_studies.studies.slices import AML
 from biselect_studies.task import tasks_for
 
 
@@ -32,29 +32,29 @@ def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(
     table_ = Market(transactions=2_000, days=4).table(seed=0)
     table_.write_csv(tmp_path / "HI-Small_Trans.csv", datetime_format="%Y/%m/%d %H:%M")
     monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
-    assert aml_fields.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
-    assert "another file" in aml_fields.beside(entry("r", "c", [1.0, 2.0])).aside
-    aml_fields._published.cache_clear()
-    monkeypatch.setitem(aml_fields.PUBLISHED, "HI-Small", (2_000, 2))
-    assert aml_fields.where_from(True).startswith("Computed from HI-Small_Trans.csv")
-    aml_fields._published.cache_clear()
-    one = aml_fields.origin(True)
+    assert aml.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
+    assert "another file" in aml.beside(entry("r", "c", [1.0, 2.0])).aside
+    aml._published.cache_clear()
+    monkeypatch.setitem(aml.PUBLISHED, "HI-Small", (2_000, 2))
+    assert aml.where_from(True).startswith("Computed from HI-Small_Trans.csv")
+    aml._published.cache_clear()
+    one = aml.origin(True)
     Market(transactions=2_000, days=4).table(seed=1).write_csv(tmp_path / "HI-Small_Trans.csv")
-    other = aml_fields.origin(True)
+    other = aml.origin(True)
     assert one["source"] == other["source"] and one != other, "cells of the one must not be read for the other"
 
 
 def test_a_test_window_that_the_file_does_not_reach_is_refused(stand_in):
     cell = dict(load("stage1-turn-on").tasks(True)[0].cell)
     with pytest.raises(InputError, match="holds 2 windows and window 5 was asked for"):
-        aml_pools.aml_turn_on(cell, [5])
+        pools.aml_turn_on(cell, [5])
 
 
 def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypatch):
-    monkeypatch.setattr(aml_pools, "retained", lambda past, now, menu: [])
+    monkeypatch.setattr(pools, "retained", lambda past, now, menu: [])
     cell = menu.menu_cell("high", 20, True, "test")
-    assert aml_pools.aml_menu(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
-    assert len(aml_pools.aml_menu(menu.menu_cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
+    assert pools.aml_menu(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
+    assert len(pools.aml_menu(menu.menu_cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
 
 
 def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
@@ -62,8 +62,8 @@ def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_wind
     cell = AML.main_cell(20, True)
     assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
     asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
-    whole = aml_pools.aml_slices(asked, range(3))
-    assert aml_pools.aml_slices(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
+    whole = pools.aml_slices(asked, range(3))
+    assert pools.aml_slices(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
     one = scene(cell["source"], cell["transactions"])
     end = one.split.reference.stop
     rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])

@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect_studies.baselines import DETECTORS, fitted, ranked
+from biselect_studies.experiments.baselines import DETECTORS, fitted, rank_rows
 
 
 def test_rankers_on_a_table_that_can_be_read():
     W = np.array([[5.0, 0, 0, 0], [2, 2, 2, 0], [0, 4, 4, 0], [1, 1, 1, 3.5]])
-    assert ranked("weight-sum", W, 2, 2).tolist() == [2, 3]
-    assert ranked("largest-weights", W, 1, 2).tolist() == [2]
-    assert ranked("largest-weights", W, 1, 1).tolist() == [0]
-    assert ranked("tall-columns", W, 1, 1).tolist() == [0]
+    assert rank_rows("weight-sum", W, 2, 2).tolist() == [2, 3]
+    assert rank_rows("largest-weights", W, 1, 2).tolist() == [2]
+    assert rank_rows("largest-weights", W, 1, 1).tolist() == [0]
+    assert rank_rows("tall-columns", W, 1, 1).tolist() == [0]
 
 
 @pytest.mark.parametrize("name", DETECTORS)

@@ -13,11 +13,11 @@ from qiskit.quantum_info import Statevector
 from biselect.core import SelectionProblem
 from biselect.errors import BiselectError
 from biselect_quantum.circuits import AnsatzSpec
-from biselect_studies import compilation_tables as tables
 from biselect_studies import paper_environment
 from biselect_studies.experiments import compile_case
 from biselect_studies.quantum.penalty_x import PenaltyX
 from biselect_studies.runner import Records
+from biselect_studies.studies import compilation as tables
 
 
 @pytest.fixture

@@ -5,17 +5,16 @@ import pytest
 
 from biselect.errors import InputError, MissingDataError
 from biselect.weights import Weigher
-from biselect_studies import creditcard_fields, load, reproduce
-from biselect_studies import creditcard_neighbouring_budgets as budgets
-from biselect_studies import creditcard_protocols as improvement
-from biselect_studies import reference_sweeps as sweeps
-from biselect_studies.creditcard_fields import SIZES
-from biselect_studies.experiments import creditcard_pools
-from biselect_studies.experiments.creditcard_pools import RULES, recommended_budgets
+from biselect_studies import load, reproduce
+from biselect_studies.experiments import creditcard, pools
+from biselect_studies.experiments.creditcard import SIZES
+from biselect_studies.experiments.pools import RULES, recommended_budgets
 from biselect_studies.runner import Records, collect, run
-from biselect_studies.slice_tables import CHOICE
-from biselect_studies.slice_tables import CREDIT_CARD as TABLE
-from biselect_studies.slices import paired
+from biselect_studies.studies import creditcard as budgets
+from biselect_studies.studies import creditcard as improvement
+from biselect_studies.studies import reference_sweeps as sweeps
+from biselect_studies.studies.slices import CHOICE, paired
+from biselect_studies.studies.slices import CREDIT_CARD as TABLE
 from biselect_studies.task import tasks_for
 
 
@@ -54,17 +53,17 @@ def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stan
     X = load_credit_card().features
     for window, reference, rows in (("test", "first", slice(0, 9000)), ("test", "recent", slice(9000, 12000))):
         plain = Weigher("ecdf").fit(X[rows]).weights(X[12000:])
-        assert np.array_equal(creditcard_fields.weights((60, 20, 20), window, "ecdf", reference), plain)
-    assert creditcard_fields.reference_rows((60, 20, 20), "buffer", "recent") == slice(6000, 9000)
+        assert np.array_equal(creditcard.weights((60, 20, 20), window, "ecdf", reference), plain)
+    assert creditcard.reference_rows((60, 20, 20), "buffer", "recent") == slice(6000, 9000)
     with pytest.raises(InputError, match="first or recent"):
-        creditcard_fields.reference_rows((60, 20, 20), "test", "future")
+        creditcard.reference_rows((60, 20, 20), "test", "future")
 
 
 def test_slices_count_what_they_say(stand_in):
     cell = {**TABLE.main_cell(20, True), "methods": ("exact", "feature-first:max", "rule:weight-sum")}
-    values = creditcard_pools.creditcard_slices(cell, range(6))
+    values = pools.creditcard_slices(cell, range(6))
     for seed in range(6):
-        pool = creditcard_fields.draw("balanced", (60, 20, 20), "test", 20, 3, seed)
+        pool = creditcard.draw("balanced", (60, 20, 20), "test", 20, 3, seed)
         assert values["frauds"][seed] == pool.rows[pool.positive].tolist()
         assert values["exact"][seed] == pytest.approx(np.mean(values["hits exact"][seed]))
     found = {name: np.array(entries) for name, entries in values.items()}
@@ -127,7 +126,7 @@ def test_sweeps_tell_which_frauds_were_chosen(stand_in):
 
     for task in (tasks[-1], [task for task in tasks if dict(task.cell)["kind"] == "shrink"][-1]):
         cell = dict(task.cell)
-        values = creditcard_pools.creditcard_reference(cell, range(3))
+        values = pools.creditcard_reference(cell, range(3))
         for size in cell["sizes"]:
             assert np.shape(values[f"{size} frauds"]) == np.shape(values[f"{size} hits joint"]) == (3, SIZES[size])
             for selector in ("joint", "sequential", *sweeps.PLAIN):
@@ -183,7 +182,7 @@ def test_budget_rules_read_a_planted_block():
 def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):
 
     cell = budgets.cell("balanced", 20, "conformal") | {"methods": ("feature-first:max", "rule:weight-sum")}
-    values = creditcard_pools.creditcard_budgets(cell, range(2))
+    values = pools.creditcard_budgets(cell, range(2))
     for rule in RULES:
         assert values[f"{rule} proven"] == [True, True] and min(values[f"{rule} short"]) >= 0
         for method in ("f1", "exact", *cell["methods"]):

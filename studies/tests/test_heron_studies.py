@@ -12,12 +12,13 @@ from biselect_quantum.devices import to_qiskit
 from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_state
 from biselect_quantum.devices.noise import LABEL
-from biselect_studies import replay_tables, wide_tables
-from biselect_studies.experiments import heron_replay, heron_wide
-from biselect_studies.experiments.heron_case import SIZES, case
-from biselect_studies.heron_tables import beside
+from biselect_studies import load
+from biselect_studies.experiments import heron
+from biselect_studies.experiments.heron import SIZES, case
 from biselect_studies.rule import hold
 from biselect_studies.runner import Records
+from biselect_studies.studies import hardware, wide
+from biselect_studies.studies.hardware import beside
 
 SMALL = 13
 
@@ -49,7 +50,11 @@ WIDE = {**NOISY, **IDEAL}
 
 @pytest.mark.parametrize(
     "study, values, rows",
-    [(replay_tables.STUDY, REPLAY, 8), (wide_tables.BY_CONDITION, WIDE, 11), (wide_tables.BY_WIDTH, WIDE, 6)],
+    [
+        (load("creditcard-bilinear-cg-best-known-replay"), REPLAY, 8),
+        (wide.BY_CONDITION, WIDE, 11),
+        (wide.BY_WIDTH, WIDE, 6),
+    ],
     ids=["20", "wide", "summary"],
 )
 @pytest.mark.parametrize("quick", [True, False])
@@ -61,9 +66,7 @@ def test_tables_say_that_they_are_not_hardware(study, values, rows, quick):
     assert len({entry.row for entry in found.cells}) == (1 if quick else rows)
     held = hold(study.name, found.cells)
     assert {entry.verdict for entry in held} <= {"-", "not judged"}
-    assert all(
-        "ideal" in e.column or "noise model" in e.column or e.column == replay_tables.TIMES for e in held if e.paper
-    )
+    assert all("ideal" in e.column or "noise model" in e.column or e.column == hardware.TIMES for e in held if e.paper)
 
 
 def test_gaps_are_of_the_best_repeat_by_either_path():
@@ -72,14 +75,14 @@ def test_gaps_are_of_the_best_repeat_by_either_path():
             task.cell: {
                 name: np.array(value) for name, value in (IDEAL if dict(task.cell)["path"] is None else NOISY).items()
             }
-            for task in wide_tables.tasks(False)
+            for task in wide.tasks(False)
         }
     )
-    figures = wide_tables.simulated(made, (64, 2, "warm"), False)
+    figures = wide.simulated(made, (64, 2, "warm"), False)
     assert figures["dense gap, ideal"] == pytest.approx(10.0)
     assert figures["sparse gap, ideal"] == pytest.approx(2.0)
     assert figures["band-1 gap, noise model"] == figures["band-1 gap, noise model, our path"] == pytest.approx(3.0)
-    found = wide_tables.BY_WIDTH.summarise(made, False)
+    found = wide.BY_WIDTH.summarise(made, False)
     closed, ratio = (
         found.find("64 qubits, p = 2", f"{name}, noise model") for name in ("warm gap closed %", "exact/chance")
     )
@@ -89,7 +92,7 @@ def test_gaps_are_of_the_best_repeat_by_either_path():
 
 
 def test_hits_are_pooled_and_shown_by_repeat():
-    pooled, rate, by_repeat = replay_tables.noisy_entries("r", "noise model", np.array([4, 8, 0, 4]), 4096)
+    pooled, rate, by_repeat = hardware.noisy_entries("r", "noise model", np.array([4, 8, 0, 4]), 4096)
     assert pooled.ours == pytest.approx(40_960 * 16 / (4 * 4096))
     assert rate.ours == pytest.approx(100 * 16 / (4 * 4096))
     assert by_repeat.ours == pytest.approx(100 * 4 / 4096) and by_repeat.range == (0.0, 100 * 8 / 4096)
@@ -97,11 +100,11 @@ def test_hits_are_pooled_and_shown_by_repeat():
 
 def test_the_chips_rows_are_ordered_by_the_ideal_rate():
     made = Records()
-    for cell in replay_tables.planted_cells(False):
+    for cell in hardware.planted_cells(False):
         ideal = np.full(4, cell["instance"] / 100)
         made[tuple(sorted(cell.items()))] = {"ideal": ideal, "hits": np.arange(4), "mass": np.ones(4)}
-    found = replay_tables.planted_entries(made, False)
-    ideal = [entry for entry in found if entry.column == replay_tables.PLANTED_COLUMNS[0]]
+    found = hardware.planted_entries(made, False)
+    ideal = [entry for entry in found if entry.column == hardware.PLANTED_COLUMNS[0]]
     assert [entry.ours for entry in ideal] == sorted((entry.ours for entry in ideal), reverse=True)
 
 
@@ -123,7 +126,7 @@ def test_a_case_keeps_the_couplings_of_cross_edges_only(kind):
 
 @pytest.fixture(scope="module")
 def trained():
-    return heron_replay.trained("creditcard", SMALL, 0, 2, "bilinear")
+    return heron.trained("creditcard", SMALL, 0, 2, "bilinear")
 
 
 def test_what_is_trained_is_what_is_compiled(trained):
@@ -140,7 +143,7 @@ def test_what_is_trained_is_what_is_compiled(trained):
 def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     """A device's runs start from files: they must hold the very circuit, with its mixer in the order it was made in."""
     found = trained.case
-    bundle, threshold = heron_replay.prepare(
+    bundle, threshold = heron.heron_replay_circuit(
         {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear"}, found.target
     )
     for name, content in circuit_contents(bundle).items():
@@ -164,10 +167,10 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
         "courses": 4,
         "shots": 20,
     }
-    both = heron_replay.heron_replay(cell, [0, 1])
-    assert heron_replay.heron_replay(cell, [1])["mass"] == both["mass"][1:]
+    both = heron.heron_replay(cell, [0, 1])
+    assert heron.heron_replay(cell, [1])["mass"] == both["mass"][1:]
     assert 0.5 < min(both["mass"]) <= max(both["mass"]) <= 1
-    exact = heron_replay.heron_replay({**cell, "shots": 0}, [0])
+    exact = heron.heron_replay({**cell, "shots": 0}, [0])
     assert exact["ours"][0] > exact["paper"][0]
 
 
@@ -175,5 +178,5 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
 def test_warm_starts_at_36_qubits_beat_random_ones():
     """The three conditions of one width, ideally: the best shot from a warm start is nearest to the optimum."""
     base = {"width": 36, "p": 3, "path": None, "shots": 1024}
-    gaps = {name: heron_wide.heron_wide({**base, "condition": name}, [0])["gap"][0] for name in wide_tables.CONDITIONS}
+    gaps = {name: heron.heron_wide({**base, "condition": name}, [0])["gap"][0] for name in wide.CONDITIONS}
     assert gaps["warm"] <= min(gaps["fixed"], gaps["random"])

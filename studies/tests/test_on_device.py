@@ -21,14 +21,14 @@ from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.store import RESULTS, RunStore, locked
 from biselect_studies import OnDevice, load
 from biselect_studies.command import _show
-from biselect_studies.experiments import heron_replay
-from biselect_studies.heron_tables import ideal_hit_rate, mass, on_device
+from biselect_studies.experiments import heron
 from biselect_studies.measured import RUNS, Measured, Survey, home_name, measured
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import CELLS, markdown, write
 from biselect_studies.results import Results
 from biselect_studies.rule import hold
 from biselect_studies.runner import Records, keep
+from biselect_studies.studies.hardware import ideal_hit_rate, mass, on_device
 
 pytestmark = pytest.mark.slow  # trains and compiles for a whole device
 
@@ -230,7 +230,7 @@ def test_a_recorded_device_with_its_errors_fills_the_columns(tmp_path):
     assert not measure(tmp_path, on=on).pending
     (found,) = measured(load(REPLAY), tmp_path, True).devices
     (run,) = found.outcomes.values()
-    trained = heron_replay.trained("creditcard", 13, 0, 3, "fully-grouped")
+    trained = heron.trained("creditcard", 13, 0, 3, "fully-grouped")
     assert ideal_hit_rate(run) == pytest.approx(trained.hit_rate, rel=1e-6)
     assert run.strict.threshold == trained.threshold.value
     assert 0.5 < run.strict.feasible_rate.value < 1
@@ -447,7 +447,7 @@ def outcome(name):
 @pytest.mark.parametrize("study", [REPLAY, PANEL, DETAILS, SUMMARY])
 def test_full_tables_have_a_number_or_its_absence_in_every_device_cell(study, monkeypatch):
     """The paper's figure stands beside the device's, the first circuit is pending, and nothing is judged."""
-    monkeypatch.setattr("biselect_studies.heron_tables.ideal_hit_rate", lambda found: 0.03)
+    monkeypatch.setattr("biselect_studies.studies.hardware.ideal_hit_rate", lambda found: 0.03)
     made = load(study)
     first, *rest = made.device.circuits(False)
     device = Measured(on=ON, kind="hardware", outcomes={first: None, **{each: outcome(each.name) for each in rest}})

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from biselect.solvers import solve
 from biselect_quantum.circuits import Ansatz
 from biselect_studies.data.synthetic import benchmark, depth_problem
-from biselect_studies.experiments.ideal_mixing import IdealRing
 from biselect_studies.experiments.open_settings import walk
+from biselect_studies.experiments.planted import IdealRing
 from biselect_studies.ledger import read_ledger
-from biselect_studies.open_settings import PARTS
 from biselect_studies.runner import Records
-from biselect_studies.setting_search import APART, CHOSEN_ON, JUDGED_ON, Part, Search, apart, mean, misfit
+from biselect_studies.studies.open_settings import APART, CHOSEN_ON, JUDGED_ON, PARTS, Part, Search, apart, mean, misfit
 
 SOLVER = "solver-matched-compute"
 ROW = "10 ms, Ring-local Kawasaki"

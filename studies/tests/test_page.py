@@ -220,7 +220,7 @@ def test_results_of_other_code_are_marked(tmp_path):
 def test_a_table_that_is_no_longer_at_hand_makes_no_other_code(tmp_path, monkeypatch):
     """Which experiments a study runs may depend on the tables at hand; what it was made from is what counts."""
     name = "formulation-evidence-summary"
-    both = ("biselect_studies.experiments.aml_pools", "biselect_studies.experiments.creditcard_pools")
+    both = ("biselect_studies.experiments.pools", "biselect_studies.experiments.pools")
     made = replace(results(name, exact("row", "c", 0.5)), made_from=both, code=load(name).code(both))
     put(tmp_path, made)
     monkeypatch.delenv("BISELECT_DATA", raising=False)

@@ -9,9 +9,8 @@ import pytest
 from biselect.errors import InputError
 from biselect_studies import load, study_names
 from biselect_studies.ledger import read_ledger
-from biselect_studies.readings import CAUSES, UNEXPLAINED, Reading, read
 from biselect_studies.results import Entry
-from biselect_studies.rule import MISSING
+from biselect_studies.rule import CAUSES, MISSING, UNEXPLAINED, Reading, read
 
 RECORD = json.loads((Path(__file__).parent / "verdicts.json").read_text(encoding="utf-8"))
 """The verdicts of the last full runs; made by studies/scripts/record_verdicts.py."""

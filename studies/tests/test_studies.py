@@ -9,12 +9,12 @@ from matplotlib.text import Text
 from biselect import __version__
 from biselect.errors import InputError
 from biselect_studies import Results, load, reproduce, study_names
-from biselect_studies import synthetic_robustness as robustness
 from biselect_studies.ledger import read_ledger
-from biselect_studies.readings import Reading
 from biselect_studies.render import markdown, write
 from biselect_studies.results import entry
+from biselect_studies.rule import Reading
 from biselect_studies.runner import collect, run
+from biselect_studies.studies import synthetic as robustness
 
 LONG = {  # more than a few seconds even so: run with the slow part
     "cgxy-fixed-angle-condition-details",
@@ -126,9 +126,9 @@ def test_paired_differences_overlap_the_papers(full_sweep):
 
 
 def test_joint_figures_at_an_error_of_one_are_the_papers(tmp_path):
-    cells = [c for c in robustness.cells() if (c["noise"], c["eta"], c["rule"]) == (0.5, 1.0, "best-clean")]
+    cells = [c for c in robustness.error_cells() if (c["noise"], c["eta"], c["rule"]) == (0.5, 1.0, "best-clean")]
     wanted = {tuple(sorted(cell.items())) for cell in cells}
-    tasks = [task for task in robustness.GRID.tasks(False) if task.cell in wanted]
+    tasks = [task for task in robustness.ERRORS.tasks(False) if task.cell in wanted]
     run(tasks, tmp_path)
     (values,) = collect(tasks, tmp_path).values()
     printed = read_ledger().of("synthetic-calibration-robustness")

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect_studies.triggers import LogisticTrigger, caught, enrichment, retained, risk, robust_z, windows
+from biselect_studies.experiments.baselines import (
+    LogisticTrigger,
+    caught,
+    enrichment,
+    retained,
+    risk,
+    robust_z,
+    windows,
+)
 
 
 def labelled(rows=4000, seed=0):

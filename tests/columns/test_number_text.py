@@ -1,6 +1,6 @@
 import pytest
 
-from biselect.columns.number_text import Style, file_style, pattern_of, style_of, written
+from biselect.columns.number_text import NumberFormat, file_style, pattern_of, style_of, written
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_one_column_may_leave_a_choice_that_others_decide():
     def ways(*texts):
         return [written(text) for text in texts]
 
-    assert style_of(ways("1.234"), None) == (Style(decimal="."), False)
-    assert style_of(ways("1.234"), Style(decimal=",")) == (Style(decimal=",", thousands="."), False)
-    assert style_of(ways("1,234"), None, comma_splits=True) == (Style(decimal=".", thousands=","), True)
-    assert style_of(ways("1,234"), None) == (Style(decimal=","), True)
-    assert style_of(ways("1,234", "1.5"), None) == (Style(decimal=".", thousands=","), False)
-    assert style_of(ways("1,234", "1'000"), None) == (Style(decimal=",", thousands="'"), False)
-    assert file_style([ways("1,5"), ways("2.000"), ways("7")]) == Style(decimal=",")
+    assert style_of(ways("1.234"), None) == (NumberFormat(decimal="."), False)
+    assert style_of(ways("1.234"), NumberFormat(decimal=",")) == (NumberFormat(decimal=",", thousands="."), False)
+    assert style_of(ways("1,234"), None, comma_splits=True) == (NumberFormat(decimal=".", thousands=","), True)
+    assert style_of(ways("1,234"), None) == (NumberFormat(decimal=","), True)
+    assert style_of(ways("1,234", "1.5"), None) == (NumberFormat(decimal=".", thousands=","), False)
+    assert style_of(ways("1,234", "1'000"), None) == (NumberFormat(decimal=",", thousands="'"), False)
+    assert file_style([ways("1,5"), ways("2.000"), ways("7")]) == NumberFormat(decimal=",")
     assert file_style([ways("2.000"), ways("7")]) is None

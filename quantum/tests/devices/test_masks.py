@@ -1,38 +1,30 @@
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.testing import all_selections
 from biselect.testing.strategies import problems
 from biselect_quantum.devices.masks import distortion_bound, hardware_mask, masked, retained_mass, top_mask
 from biselect_quantum.devices.patches import Patch
 
 
-def every_choice(problem):
-    for samples in combinations(range(problem.n_samples), problem.k):
-        for features in combinations(range(problem.n_features), problem.m):
-            yield samples, features
-
-
-@st.composite
-def masked_problems(draw, source=None):
-    problem = draw(problems() if source is None else source)
-    cells = problem.coupling.size
-    mask = np.array(draw(st.lists(st.booleans(), min_size=cells, max_size=cells))).reshape(problem.coupling.shape)
-    return problem, mask
+def with_masks(source):
+    """Problems, each with a mask."""
+    return source.flatmap(lambda problem: st.tuples(st.just(problem), arrays(bool, problem.coupling.shape)))
 
 
 @settings(max_examples=80)
-@given(masked_problems())
+@given(with_masks(problems()))
 def test_no_choice_is_distorted_beyond_the_bounds(case):
     problem, mask = case
     sparse = masked(problem, mask)
-    worst = max(abs(problem.energy(*c) - sparse.energy(*c)) for c in every_choice(problem))
+    worst = max(abs(problem.energy(*c) - sparse.energy(*c)) for c in all_selections(problem))
     bound = distortion_bound(problem, mask)
     assert worst <= bound * (1 + 1e-9) + 1e-9
 

@@ -10,15 +10,21 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.columns.change import OTHERS, RAREST, Change, share_change
-from biselect.columns.column_type import CellFacts, Cells, ColumnReference, ColumnType
+from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distribution import Distribution
+from biselect.columns.recognition import MOSTLY, hints_at, is_text
 from biselect.errors import InputError
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
 AS_FLAG = dict(zip("01", FLAG, strict=True))  # flags are also written as numbers
+RARE = 0.2  # share up to which one of two values is rare enough for a positive
+MOST_CODES = 2_000
+FEWEST_REPEATS = 5  # rows of one code, on average
 MOST_SHOWN = 8  # labels of a picture
 NO_LABEL = "(missing)"  # stands for no value among labels
 
@@ -117,6 +123,22 @@ class Category(ColumnType):
         codes = array.indices.to_numpy(zero_copy_only=False)
         return Cells(codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()])
 
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Labels, whole numbers that look like codes, and texts of which most come back."""
+        if pa.types.is_dictionary(column.type):
+            return Claim(role=self.name)
+        if looks_like_code(name, column):
+            different = pc.count_distinct(column.drop_null()).as_py()
+            return Claim(role="code", remark=f"{different:,} whole numbers of one length, named like a code")
+        if not is_text(column.type):
+            return None
+        counts = pc.value_counts(column.drop_null()).field("counts")
+        if len(counts) == 2 and pc.min(counts).as_py() <= RARE * len(column):
+            remark = "one of its two values is rare; if that is what you look for, it is the label column"
+            return Claim(role=self.name, remark=remark)
+        alone = pc.sum(pc.equal(counts, 1)).as_py() or 0
+        return Claim(role=self.name) if alone <= MOSTLY * len(column) else None
+
     def count(self, cells: Cells) -> Counter[str]:
         """How often each label stands."""
         codes, labels = labelled(cells)
@@ -183,6 +205,16 @@ class Category(ColumnType):
             "counts": [count for _, count in common],
             "others": counts.rows - sum(count for _, count in common),
         }
+
+
+def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether whole numbers name things for certain: called so, few, of one length, and each of them common."""
+    if not pa.types.is_integer(column.type) or "code" not in hints_at(name):
+        return False
+    codes = pc.unique(column.drop_null()).to_numpy()
+    if not 3 <= codes.size <= MOST_CODES or codes.min() < 10 or len(column) < FEWEST_REPEATS * codes.size:
+        return False
+    return len(str(codes.min())) == len(str(codes.max())) >= 3
 
 
 CATEGORY = Category()

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns.change import Change
 from biselect.columns.distribution import Distribution
+
+if TYPE_CHECKING:
+    from biselect.columns.recognition import DistinctTexts, ParsedColumn, ReadingHints
 
 MISSING = "missing"
 """Direction of a cell without a value, whatever the type."""
@@ -91,12 +94,14 @@ class Claim:
     """Why a column is taken for a type.
 
     Attributes:
-        type: name of the type.
-        remark: what a person should know about it; empty where there is nothing to say.
+        role: what the column is called: the name of the type, a word of its own such as `code`, or `unclear`.
+        remark: what a person should know about it; empty if there is nothing to say.
+        strange: entries that keep an unclear column from being of the type.
     """
 
-    type: str
+    role: str
     remark: str = ""
+    strange: Sequence[str] = ()
 
 
 class ColumnType:
@@ -131,7 +136,11 @@ class ColumnType:
         """
         return None
 
-    def parse(self, texts: Any, hints: Any) -> Any:
+    def recognises(self, text: str) -> bool:
+        """Whether one entry could be written so; asked of a few of them before all are read."""
+        return False
+
+    def parse(self, texts: DistinctTexts, hints: ReadingHints) -> ParsedColumn | None:
         """Read a column of text; all of its rows decide.
 
         Args:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.column_type import Cells, ColumnType
+from biselect.columns.column_type import Cells, Claim, ColumnType
+from biselect.columns.date_text import forms_of, from_form, to_dates
+from biselect.columns.recognition import (
+    DistinctTexts,
+    ParsedColumn,
+    ReadingHints,
+    distinct_texts,
+    is_date,
+    is_text,
+    parse_column,
+)
 from biselect.errors import InputError
-from biselect.options import Columns, spell
+from biselect.options import ANY, Columns, Csv, spell
 
+Place = Callable[[int], str]  # where a row stands in its file
 DATE_PARTS = ("hour", "weekday", "gap")
 USUAL_PARTS = ("hour", "weekday")
 HOURS = tuple(f"{hour:02d}:00" for hour in range(24))
@@ -70,9 +83,126 @@ class Date(ColumnType):
         """Dates and times."""
         return bool(kind.is_temporal() and kind != nw.Duration)
 
+    def recognises(self, text: str) -> bool:
+        """Whether it is written as a date or moment of any country is."""
+        return bool(forms_of("".join("9" if one.isdigit() else one for one in text)))
+
+    def parse(self, texts: DistinctTexts, hints: ReadingHints) -> ParsedColumn | None:
+        """Timestamps of the form that was given, or of the one in which all rows can be read."""
+        present, marks = texts.present()
+        if hints.date_form is not None and present.null_count < len(present):
+            dates = from_form(present, hints.date_form)
+            if dates.null_count == present.null_count:
+                return ParsedColumn(values=texts.spread(dates), date_form=hints.date_form, missing=marks)
+        shapes = {shape for shape in texts.shapes if forms_of(shape)}
+        if not shapes or texts.others(shapes) or (read := to_dates(present, shapes, texts.spread)) is None:
+            return None
+        doubt = ""
+        if read.doubtful:
+            other = read.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
+            doubt = f"may as well have month and day the other way round: {spell(Csv(date_format=other))}"
+        return ParsedColumn(values=texts.spread(read.values), date_form=read.form, doubtful=doubt, missing=marks)
+
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Dates, moments and times of day."""
+        return Claim(role=self.name) if is_date(column.type) else None
+
+    def cells(self, column: Any, name: str) -> Cells:
+        """Refused: times always move."""
+        parts = spell(Columns(types={name: "date:hour,weekday,gap"}))
+        raise InputError(f"column {name!r} holds {column.dtype}; leave it out, or use parts of it: {parts}")
+
     def derive(self, column: Any, name: str, parts: Sequence[str]) -> Mapping[str, Cells]:
         """Hour and weekday as categories, the gap to the row before as a number."""
         return {f"{name} {part}": Cells(*date_part(column, name, part)) for part in parts}
+
+
+def as_times(
+    column: pa.ChunkedArray, name: str, *, date_format: str | None = None, place_of: Place = "row {}".format
+) -> pa.ChunkedArray:
+    """Numbers, dates, timestamps or text as numbers or timestamps; anything else, and missing entries, are refused.
+
+    `date_format` says how text is written, as `strptime` takes it; otherwise that is found out.
+    """
+    return read_times(column, name, date_format=date_format, place_of=place_of)[0]
+
+
+def read_times(
+    column: pa.ChunkedArray, name: str, *, date_format: str | None = None, place_of: Place = "row {}".format
+) -> tuple[pa.ChunkedArray, str | None]:
+    """The same, and how text was written."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if date_format is not None:
+        column = _times_written(column, name, date_format, place_of)
+    elif is_text(kind):
+        column, date_format = _parse_times(column, name, place_of)
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        column = pc.cast(column, pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise InputError(f"time column {name!r} holds {kind}; it must hold numbers, dates or timestamps")
+    absent = pc.is_null(column, nan_is_null=True)
+    if missing := pc.sum(absent).as_py():
+        first = place_of(pc.index(absent, True).as_py())
+        raise InputError(
+            f"time column {name!r} has {missing} missing values, the first in {first}; every row needs one"
+        )
+    return column, date_format
+
+
+def _parse_times(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.ChunkedArray, str | None]:
+    """Text as timestamps or numbers, and the form in which most are written; text with offsets becomes UTC."""
+    parsed = parse_column(column, ReadingHints())
+    if not is_text(parsed.values.type):
+        return parsed.values, parsed.date_form
+    said = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
+    if (texts := distinct_texts(column)) is not None:
+        dates = [shape for shape in texts.shapes if forms_of(shape)]
+        usual = max(dates, key=lambda shape: texts.number([shape]), default="")
+        wrong = texts.rows_of(texts.others(dates))
+        forms = forms_of(usual)
+        if not pc.any(wrong).as_py() and forms:
+            reads = [from_form(texts.texts, form) for form in forms] if forms != ("ISO",) else [_iso(texts.texts)]
+            wrong = texts.spread(pc.is_null(min(reads, key=lambda read: read.null_count)))
+        if pc.any(wrong).as_py():
+            row = pc.index(wrong, True).as_py()
+            many = pc.sum(wrong).as_py()
+            more = f" ({many:,} such entries)" if many > 1 else ""
+            said = f"time column {name!r} holds what is no date: {place_of(row)} holds {column[row].as_py()!r}{more}"
+    raise InputError(
+        f"{said}; write dates as 2026-03-28 18:55, all with an offset or all without, or give "
+        f"{spell(Csv(date_format=ANY))}, such as '%d/%m/%Y %H:%M'"
+    )
+
+
+def _iso(texts: pa.Array) -> pa.Array:
+    """Null where a text is not ISO, or not as the first with an offset or without."""
+    texts = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d"), texts, pa.scalar(None, pa.string()))
+    with_offset = pc.match_substring_regex(texts, r"(?:Z|:\d\d[+-]\d\d(?::?\d\d)?)$")
+    return pc.if_else(pc.equal(with_offset, with_offset.drop_null()[0]), texts, pa.scalar(None, pa.string()))
+
+
+def _times_written(column: pa.ChunkedArray, name: str, date_format: str, place_of: Place) -> pa.ChunkedArray:
+    """Text of a given form as timestamps; with offsets as UTC."""
+    if pa.types.is_temporal(column.type):
+        raise InputError(
+            f"time column {name!r} holds times already ({column[0]}); leave {spell(Csv(date_format=ANY))} out"
+        )
+    coded = pc.cast(column, pa.string()).combine_chunks().dictionary_encode()
+    texts = pc.utf8_trim_whitespace(coded.dictionary)
+    known = from_form(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), date_format)
+    times = pa.chunked_array([known.take(coded.indices)])
+    unread = pc.and_(pc.is_null(known), pc.not_equal(texts, ""))
+    if pc.any(unread).as_py():
+        rows = pc.fill_null(unread.take(coded.indices), False)
+        row, wrong = pc.index(rows, True).as_py(), pc.sum(rows).as_py()
+        more = f" ({wrong:,} such entries)" if wrong > 1 else ""
+        raise InputError(
+            f"time column {name!r}: {place_of(row)} holds {column[row].as_py()!r}, which is not "
+            f"{spell(Csv(date_format=date_format))}{more}"
+        )
+    return times
 
 
 DATE = Date()

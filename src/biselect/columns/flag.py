@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.category import FLAG, Category
-from biselect.columns.column_type import Cells
+from biselect.columns.column_type import Cells, Claim
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
@@ -95,6 +95,10 @@ class Flag(Category):
     def holds(self, kind: Any) -> bool:
         """Booleans."""
         return bool(kind == nw.Boolean)
+
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Booleans."""
+        return Claim(role=self.name) if pa.types.is_boolean(column.type) else None
 
     def cells(self, column: Any, name: str) -> Cells:
         """1 for true, 0 for false."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
@@ -9,19 +10,34 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.category import CATEGORY, LabelCounts
+from biselect.columns.category import CATEGORY, LabelCounts, looks_like_code
 from biselect.columns.change import Change, share_change
-from biselect.columns.column_type import CellFacts, Cells, ColumnReference, ColumnType
+from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distribution import (
     LARGEST_RESIDUAL,
     MAD_TO_SIGMA,
     Distribution,
     exact_distribution,
 )
+from biselect.columns.number_text import style_of, to_numbers, written
+from biselect.columns.recognition import (
+    MOSTLY,
+    DistinctTexts,
+    ParsedColumn,
+    ReadingHints,
+    distinct_texts,
+    is_number,
+    is_text,
+)
 from biselect.errors import InputError
+from biselect.options import Csv, spell
 
+EXAMPLES = 3  # of entries that are no numbers
+LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
 BINS = 30  # of a picture
 TAIL = 0.005  # share of the reference beyond its bins, on either side
 
@@ -40,6 +56,49 @@ class Number(ColumnType):
     def cells(self, column: Any, name: str) -> Cells:
         """The numbers as float64."""
         return Cells(float_values(column))
+
+    def recognises(self, text: str) -> bool:
+        """Whether it is written as a number of any country is."""
+        return written(text) is not None
+
+    def parse(self, texts: DistinctTexts, hints: ReadingHints) -> ParsedColumn | None:
+        """Numbers, or digits as text if some begin with a zero; None if the ways of writing do not go together."""
+        patterns = {shape: pattern for shape in texts.shapes if (pattern := written(shape)) is not None}
+        if not patterns or texts.others(patterns):
+            return None
+        ways = list(patterns.values())
+        style, is_guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
+        given = {"decimal": hints.decimal, "thousands": hints.thousands}
+        style = replace(style, **{name: mark for name, mark in given.items() if mark is not None})
+        units = {way.unit for way in ways if way.unit}
+        if len(units) > 1 or not all(way.fits(style) for way in ways):
+            return None
+        present, marks = texts.present()
+        is_steady = not any(map(LONG_NUMBER.search, texts.shapes))
+        if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(present, r"^0\d")).as_py():
+            codes = texts.spread(present)
+            return ParsedColumn(values=codes, missing=marks, code=True, read_more=_present if is_steady else None)
+        doubt = ""
+        if is_guess:
+            other = Csv(decimal=",", thousands="") if style.thousands else Csv(decimal=".", thousands=",")
+            doubt = f"may as well be written the other way: {spell(other)}"
+        return ParsedColumn(
+            values=texts.spread(to_numbers(present, patterns, style)),
+            style=style,
+            unit=next(iter(units), ""),
+            doubtful=doubt,
+            missing=marks,
+            read_more=(lambda more: to_numbers(_present(more), patterns, style)) if is_steady else None,
+        )
+
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Whole numbers that are no codes, floats and decimals; text that is mostly numbers is unclear."""
+        if is_text(column.type):
+            if not (strange := unparsable_entries(column, MOSTLY)):
+                return None
+            shown = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
+            return Claim(role="unclear", remark=f"mostly numbers, but also {shown}", strange=strange)
+        return Claim(role=self.name) if is_number(column.type) and not looks_like_code(name, column) else None
 
     def count(self, cells: Cells) -> Distribution | None:
         """The values in order; None where there is none."""
@@ -164,6 +223,36 @@ class Number(ColumnType):
             return (values - reference.location) / reference.scale
 
 
+def _present(texts: DistinctTexts) -> pa.StringArray:
+    return texts.present()[0]
+
+
+def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
+    """The different entries of a text column that are no numbers, the first one first.
+
+    None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.
+    """
+    rows, _ = unparsable_rows(column, mostly, typed=True)
+    return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
+
+
+def unparsable_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
+    """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
+    if not is_text(column.type) or (texts := distinct_texts(column, missing=("",))) is None:
+        return None, False
+    patterns = {shape: pattern for shape in texts.shapes if (pattern := written(shape)) is not None}
+    style, _ = style_of(patterns.values(), None)
+    fitting = {shape for shape, pattern in patterns.items() if pattern.fits(style)}
+    numbers, others = texts.number(fitting), texts.others(fitting)
+    if numbers < mostly * (numbers + texts.number(others)):
+        return None, False
+    if not others and (typed or all(way.whole and way.simple and not way.either for way in patterns.values())):
+        return None, False
+    if not others:  # all are numbers, and yet the column could not be read as such
+        return pc.is_valid(column), True
+    return texts.rows_of(others), any(shape in patterns for shape in others)
+
+
 def ks_distance(before: Distribution, after: Distribution) -> float:
     """The largest difference between the two distribution functions."""
     places = np.concatenate([before.values, after.values])
@@ -197,9 +286,6 @@ def float_values(column: nw.Series[Any]) -> NDArray[np.float64]:
 
 def arrow_floats(column: Any) -> Any:
     """An Arrow column of numbers as float64, durations in seconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_duration(column.type):
         return column.cast("float64", safe=False)
     counts = column.cast("int64").cast("float64", safe=False)

@@ -24,7 +24,7 @@ _NUMBER = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
+class NumberFormat:
     """The marks of numbers: `decimal` is a comma or a point, `thousands` one of `. , ' space` or empty for none."""
 
     decimal: str = "."
@@ -37,7 +37,7 @@ class Style:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class NumberPattern:
     """One way in which a number is written, from a text of it whose digits need not be the right ones.
 
     Attributes:
@@ -56,25 +56,25 @@ class Written:
     whole: bool = True
     simple: bool = True
 
-    def fits(self, style: Style) -> bool:
+    def fits(self, style: NumberFormat) -> bool:
         """Whether a number written so can be read in this style."""
         if self.decimal not in ("", style.decimal) or self.thousands not in ("", style.thousands):
             return False
         return self.either in ("", style.decimal, style.thousands)
 
 
-def pattern_of(text: str) -> Written | None:
+def pattern_of(text: str) -> NumberPattern | None:
     """The same as `written`, which is asked once for each shape: texts in which only digits differ."""
     shape = text.translate(_NINES)
     return written("0" + shape[1:] if text[:1] == "0" and text[1:2] in (",", ".") else shape)
 
 
 @lru_cache(maxsize=4096)
-def written(text: str) -> Written | None:
+def written(text: str) -> NumberPattern | None:
     """How a text is written as a number, None for any other text.
 
     >>> written("1.234,56"), written("1.234").either, written("0.234").decimal, written("1.2.3")
-    (Written(decimal=',', thousands='.', either='', unit='', whole=False, simple=True), '.', '.', None)
+    (NumberPattern(decimal=',', thousands='.', either='', unit='', whole=False, simple=True), '.', '.', None)
     """
     found = _NUMBER.fullmatch(text)
     if found is None or bool(found["open"]) != bool(found["close"]) or (found["before"] and found["after"]):
@@ -90,7 +90,7 @@ def written(text: str) -> Written | None:
     if found["power"] and (thousands or either or unit):
         return None
     whole = not decimal and not found["power"]
-    return Written(decimal=decimal, thousands=thousands, either=either, unit=unit, whole=whole, simple=not odd)
+    return NumberPattern(decimal=decimal, thousands=thousands, either=either, unit=unit, whole=whole, simple=not odd)
 
 
 def _marks(body: str) -> tuple[str, str, str] | None:
@@ -115,7 +115,9 @@ def _marks(body: str) -> tuple[str, str, str] | None:
     return (last, before[0], "") if last in ".," else None
 
 
-def style_of(ways: Iterable[Written], default: Style | None, *, comma_splits: bool = False) -> tuple[Style, bool]:
+def style_of(
+    ways: Iterable[NumberPattern], default: NumberFormat | None, *, comma_splits: bool = False
+) -> tuple[NumberFormat, bool]:
     """The style in which a column is written, and whether that is a guess; numbers that do not fit it may remain.
 
     Args:
@@ -134,13 +136,13 @@ def style_of(ways: Iterable[Written], default: Style | None, *, comma_splits: bo
         point = "," if only == "." else "."
     elif open_marks == {","} and default is None:
         if thousands:
-            return Style(decimal=",", thousands=thousands.pop()), False
-        return (Style(decimal=".", thousands=",") if comma_splits else Style(decimal=",")), True
+            return NumberFormat(decimal=",", thousands=thousands.pop()), False
+        return (NumberFormat(decimal=".", thousands=",") if comma_splits else NumberFormat(decimal=",")), True
     between = thousands or open_marks - {point}
-    return Style(decimal=point, thousands=next(iter(sorted(between)), "")), False
+    return NumberFormat(decimal=point, thousands=next(iter(sorted(between)), "")), False
 
 
-def file_style(columns: Iterable[Iterable[Written]]) -> Style | None:
+def file_style(columns: Iterable[Iterable[NumberPattern]]) -> NumberFormat | None:
     """The style that most columns are certainly written in; None where none shows any."""
     votes: Counter[str] = Counter()
     for ways in columns:
@@ -148,10 +150,10 @@ def file_style(columns: Iterable[Iterable[Written]]) -> Style | None:
         known |= {"," if way.thousands == "." else "." for way in ways if way.thousands in (".", ",")}
         if len(known) == 1:
             votes.update(known)
-    return Style(decimal=votes.most_common(1)[0][0]) if votes else None
+    return NumberFormat(decimal=votes.most_common(1)[0][0]) if votes else None
 
 
-def to_numbers(texts: pa.Array, ways: Mapping[str, Written], style: Style) -> pa.Array:
+def to_numbers(texts: pa.Array, ways: Mapping[str, NumberPattern], style: NumberFormat) -> pa.Array:
     """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats."""
     shapes = "".join(ways)
     if any(not way.simple for way in ways.values()):

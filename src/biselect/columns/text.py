@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import narwhals as nw
+import pyarrow as pa
 
 from biselect.columns.category import CATEGORY, Category
-from biselect.columns.column_type import ColumnReference
+from biselect.columns.column_type import Claim, ColumnReference
+from biselect.columns.recognition import is_text
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
@@ -24,6 +26,10 @@ class Text(Category):
     def holds(self, kind: Any) -> bool:
         """Plain text."""
         return bool(kind == nw.String)
+
+    def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
+        """Texts most of which stand once."""
+        return Claim(role="free text") if is_text(column.type) else None
 
     def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
         """A category, unless most texts stand once."""

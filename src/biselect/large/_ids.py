@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.recognition import is_text
 from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, place_of
 from biselect.large.passes import Arrays, Pass, over
-from biselect.tables import is_text
 
 Run = Callable[[Pass, Sequence[Part]], Arrays]
 """Runs a pass over parts, as `biselect.large.passes.over` does."""

@@ -19,12 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns.date import read_times
 from biselect.errors import InputError
 from biselect.large._ids import Run
 from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
 from biselect.large.passes import Arrays, over
 from biselect.options import ANY, Csv, Split, spell
-from biselect.tables import entry_as_text, read_times, rows_until
+from biselect.tables import entry_as_text, rows_until
 from biselect.tables.readers import reading_of
 
 ORIGIN = "\0origin"

@@ -15,10 +15,11 @@ from pyarrow import ipc
 
 from biselect.columns.date import parts_of_dates
 from biselect.columns.number import arrow_floats
+from biselect.columns.recognition import is_number
 from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
-from biselect.tables import NamedMatrix, align, as_matrix, is_number, refuse_unusable
+from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable
 
 
 @dataclass(frozen=True, kw_only=True)

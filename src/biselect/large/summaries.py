@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
+from biselect.columns.date import as_times
 from biselect.columns.number import float_values
 from biselect.errors import InputError
 from biselect.large._any_source import MEMORY, partitions_of
@@ -29,7 +30,7 @@ from biselect.large.passes import Arrays, Engine, Pass
 from biselect.large.spool import Spool
 from biselect.options import refuse_others
 from biselect.progress import Steps
-from biselect.tables import Table, as_times, feature_names, is_quantity, require_columns
+from biselect.tables import Table, feature_names, is_quantity, require_columns
 from biselect.tables.readers import line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
 from biselect.weights import ReferenceSummary

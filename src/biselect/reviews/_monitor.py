@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from biselect._version import __version__
 from biselect.columns.change import Change, holm
+from biselect.columns.date import as_times
 from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
@@ -26,7 +27,6 @@ from biselect.progress import Steps, steps_of
 from biselect.solvers import solve
 from biselect.tables import (
     Table,
-    as_times,
     call_in_words,
     feature_names,
     numeric,

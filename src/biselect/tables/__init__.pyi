@@ -9,8 +9,6 @@ from ._frames import rows_of as rows_of
 from ._frames import unused_name as unused_name
 from ._frames import varying as varying
 from ._frames import with_index as with_index
-from ._named_columns import is_number as is_number
-from ._named_columns import is_text as is_text
 from ._named_columns import numeric as numeric
 from ._named_columns import require_columns as require_columns
 from ._provenance import call_in_words as call_in_words
@@ -27,8 +25,6 @@ from ._table import Table as Table
 from ._table import paths_of as paths_of
 from ._table import table as table
 from ._table import tables_of as tables_of
-from ._times import as_times as as_times
-from ._times import read_times as read_times
 from .inspection import Inspection as Inspection
 from .inspection import ReviewOptions as ReviewOptions
 from .inspection import inspect as inspect

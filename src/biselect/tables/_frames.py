@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import type_of
-from biselect.columns.category import FLAG, labelled
-from biselect.columns.column_type import Cells, ColumnType
-from biselect.columns.date import date_part, parts_of_dates
-from biselect.columns.number import float_values
+from biselect.columns.category import labelled
+from biselect.columns.column_type import Cells
+from biselect.columns.date import DATE, parts_of_dates
 from biselect.errors import InputError
-from biselect.options import Columns, Stated, Weighing, spell
+from biselect.options import Stated, Weighing, spell
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,17 +103,18 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         raise InputError(f"the table has no column {', '.join(map(repr, absent))}")
     for series in frame.iter_columns():
         name, kind = str(series.name), series.dtype
-        made = {}
+        column_type = type_of(kind)
+        made: Mapping[str, Cells]
         if name in dates:
-            made = {f"{name} {part}": date_part(series, name, part) for part in dates[name]}
-        elif is_quantity(kind):
-            made[name] = float_values(series), None
-        elif kind == nw.Boolean:
-            made[name] = series.cast(nw.Float64).to_numpy(), FLAG
-        elif series.null_count() == len(series):  # of no type at all
-            made[name] = np.full(len(series), np.nan), None
+            made = DATE.derive(series, name, dates[name])
+        elif not is_quantity(kind) and kind != nw.Boolean and series.null_count() == len(series):  # of no type at all
+            made = {name: Cells(np.full(len(series), np.nan))}
+        elif column_type is None:
+            raise InputError(
+                f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it"
+            )
         else:
-            made[name] = _type_of(series, name).cells(series, name)
+            made = {name: column_type.cells(series, name)}
             if kind == nw.String and name not in categories:
                 text.add(len(columns))
         for column, (values, known) in made.items():
@@ -135,17 +135,6 @@ def _declared(matrix: NamedMatrix, categories: Sequence[str]) -> NamedMatrix:
     for j in positions:
         values[:, j], labels[j] = matrix.coded(j)
     return replace(matrix, values=values, labels=labels)
-
-
-def _type_of(series: nw.Series[Any], name: str) -> ColumnType:
-    """The type of a column that holds neither numbers nor flags; refused where it has none."""
-    kind, found = series.dtype, type_of(series.dtype)
-    if kind.is_temporal():
-        parts = spell(Columns(types={name: "date:hour,weekday,gap"}))
-        raise InputError(f"column {name!r} holds {kind}; leave it out, or use parts of it: {parts}")
-    if found is None:
-        raise InputError(f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it")
-    return found
 
 
 def row_labels(table: Any) -> list[str] | None:

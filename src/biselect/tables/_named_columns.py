@@ -1,7 +1,7 @@
 """Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 
@@ -10,14 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.number import arrow_floats
-from biselect.columns.number_text import style_of
+from biselect.columns.date import Place
+from biselect.columns.number import arrow_floats, unparsable_rows
+from biselect.columns.recognition import MOSTLY, is_date, is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables.readers import MOSTLY, entries_of, line_of_row, reading_of
+from biselect.tables.readers import line_of_row, reading_of
 
-Place = Callable[[int], str]  # where a row stands in its file
-NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
 SHOWN = 4  # offending values named in an error
 
 
@@ -81,21 +80,6 @@ def usable(
     )
 
 
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds numbers; a duration is a number of seconds."""
-    return any(test(kind) for test in NUMBERS)
-
-
-def is_date(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds dates, moments or times of day."""
-    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds text."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-
-
 def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.fill_null(arrow_floats(column), float("nan"))
 
@@ -120,34 +104,9 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     return f"is neither numeric nor a category (it holds {kind})"
 
 
-def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
-    """The different entries of a text column that are no numbers, the first one first.
-
-    None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.
-    """
-    rows, _ = _strange_rows(column, mostly, typed=True)
-    return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
-
-
-def _strange_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
-    """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
-    if not is_text(column.type) or (entries := entries_of(column, missing=("",))) is None:
-        return None, False
-    style, _ = style_of(entries.ways.values(), None)
-    fitting = {shape for shape, way in entries.ways.items() if way.fits(style)}
-    numbers, others = entries.number(fitting), entries.others(fitting)
-    if numbers < mostly * (numbers + entries.number(others)):
-        return None, False
-    if not others and (typed or all(way.whole and way.simple and not way.either for way in entries.ways.values())):
-        return None, False
-    if not others:  # all are numbers, and yet the column could not be read as such
-        return pc.is_valid(column), True
-    return entries.rows_of(others), any(shape in entries.ways for shape in others)
-
-
 def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, typed: bool = False) -> str:
     """Entries that are no numbers, the first few of them and where they stand, and what they may mean."""
-    rows, other_style = _strange_rows(column, mostly, typed)
+    rows, other_style = unparsable_rows(column, mostly, typed)
     if rows is None:
         return ""
     found = pc.unique(column.filter(rows)).to_pylist()

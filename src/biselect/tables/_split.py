@@ -15,22 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.date import parts_of_dates
+from biselect.columns.date import Place, as_times, parts_of_dates, read_times
 from biselect.columns.flag import label_flags
+from biselect.columns.recognition import is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Split, spell
 from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable, row_labels, with_index
-from biselect.tables._named_columns import (
-    Place,
-    is_number,
-    is_text,
-    require_columns,
-    rows_with_new_ids,
-    texts,
-    usable,
-)
+from biselect.tables._named_columns import require_columns, rows_with_new_ids, texts, usable
 from biselect.tables._table import Table, paths_of, tables_of
-from biselect.tables._times import as_times, read_times
 from biselect.tables.readers import line_of_row, read_as, reading_of
 from biselect.tables.readers.sources import CSV
 from biselect.tables.roles import Roles

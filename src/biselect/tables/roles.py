@@ -1,49 +1,26 @@
 """What the columns of a table are: ids, times, labels, codes, categories, free text, constants, quantities."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from biselect.columns import types
+from biselect.columns.category import RARE, looks_like_code
+from biselect.columns.column_type import Claim
 from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
+from biselect.columns.recognition import hints_at, is_date, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, RowRules, names_in, spell
-from biselect.tables._named_columns import is_date, is_number, is_text, require_columns, unparsable_entries
-from biselect.tables.readers import MOSTLY, reading_of
+from biselect.tables._named_columns import require_columns
+from biselect.tables.readers import reading_of
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
-RARE = 0.2  # share up to which a value is rare enough for a positive
-MOST_CODES = 2_000
-FEWEST_REPEATS = 5  # rows of one code, on average
 WIDEST = 200  # columns up to which equal rows are counted
 EXAMPLES = 3
-
-_ID = r"id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|numero|numéro|ref|reference|referenz|beleg|belegnr|txn|hash"
-_LABEL = r"fraud|is_fraud|isfraud|betrug|betrugsfall|fraude|frode|label|target|class|klasse|anomaly|anomalie|outlier|y"
-_LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|laundering|attack|truth|ground_truth"
-_LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
-_TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
-_TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
-_CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
-_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle"
-HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
-
-
-def hints_at(name: str) -> set[str]:
-    """What the words of a name say: `id`, `label`, `time`, `code`.
-
-    >>> sorted(hints_at("merchantCategoryCode")), sorted(hints_at("Buchungs-Nr.")), hints_at("amount")
-    (['code'], ['id'], set())
-    """
-    apart = re.sub(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])", " ", name)
-    words = [word for word in re.split(r"[\W_]+", f"{apart} {name}".lower()) if word]
-    words += [f"{a}_{b}" for a, b in pairwise(words)]
-    return {kind for kind, pattern in HINTS.items() if any(re.fullmatch(pattern, word) for word in words)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,25 +214,16 @@ class GuessedRoles:
         return [column.name for column in self.columns if column.role == role]
 
 
-def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
-    """Whether whole numbers name things for certain: called so, few, of one length, and each of them common."""
-    if not pa.types.is_integer(column.type) or "code" not in hints_at(name):
-        return False
-    codes = pc.unique(column.drop_null()).to_numpy()
-    if not 3 <= codes.size <= MOST_CODES or codes.min() < 10 or len(column) < FEWEST_REPEATS * codes.size:
-        return False
-    return len(str(codes.min())) == len(str(codes.max())) >= 3
-
-
 def guess_roles(table: pa.Table) -> GuessedRoles:
     """The roles of all columns; what the rows hold decides, and names where that leaves a choice."""
     reading = reading_of(table)
     found: dict[str, ColumnGuess] = {}
-    strange: dict[str, list[str]] = {}
+    strange: dict[str, Sequence[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        role, remark, odd = _role(name, column, table.num_rows)
-        if odd:
-            strange[name] = odd
+        claim = _claim(name, column)
+        role, remark = claim.role, claim.remark
+        if claim.strange:
+            strange[name] = claim.strange
         known = column.drop_null()
         if reading is not None and name in reading.codes and role in ("category", "free text"):
             role, remark = "code", "digits that begin with 0: kept as text"
@@ -300,36 +268,17 @@ def _countable(kind: pa.DataType) -> bool:
     return not pa.types.is_nested(kind) and not pa.types.is_dictionary(kind) and not pa.types.is_null(kind)
 
 
-def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list[str]]:
-    """What a column holds, without regard to the others; a remark; and entries that keep it from being numbers."""
+def _claim(name: str, column: pa.ChunkedArray) -> Claim:
+    """What a column holds, without regard to the others."""
     kind, known = column.type, column.drop_null()
     if pa.types.is_nested(kind):
-        return "unclear", f"it holds {kind}", []
+        return Claim(role="unclear", remark=f"it holds {kind}")
     if len(known) == 0:
-        return "empty", "", []
-    if pa.types.is_dictionary(kind):
-        return "category", "", []
-    different = pc.count_distinct(known).as_py()
-    if different == 1 and len(known) == rows:
-        return "constant", "", []
-    if is_date(kind):
-        return "date", "", []
-    if pa.types.is_boolean(kind):
-        return "flag", "", []
-    if is_number(kind):
-        if looks_like_code(name, column):
-            return "code", f"{different:,} whole numbers of one length, named like a code", []
-        return "number", "", []
-    if not is_text(kind):
-        return "unclear", f"it holds {kind}", []
-    if odd := unparsable_entries(column, MOSTLY):
-        shown = ", ".join(map(repr, odd[:EXAMPLES]))
-        return "unclear", f"mostly numbers, but also {shown}{' …' if len(odd) > EXAMPLES else ''}", odd
-    once = pc.value_counts(known)
-    alone = pc.sum(pc.equal(once.field("counts"), 1)).as_py() or 0
-    if different == 2 and pc.min(once.field("counts")).as_py() <= RARE * rows:
-        return "category", "one of its two values is rare; if that is what you look for, it is the label column", []
-    return ("free text" if alone > MOSTLY * rows else "category"), "", []
+        return Claim(role="empty")
+    if not pa.types.is_dictionary(kind) and len(known) == len(column) and pc.count_distinct(known).as_py() == 1:
+        return Claim(role="constant")
+    claims = (claim for one in types() if (claim := one.claim(column, name)) is not None)
+    return next(claims, Claim(role="unclear", remark=f"it holds {kind}"))
 
 
 def _best_time(table: pa.Table, found: Mapping[str, ColumnGuess]) -> str | None:

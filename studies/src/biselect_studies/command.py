@@ -181,9 +181,8 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 
 def _show(results: Results) -> None:
     from biselect_studies import load
-    from biselect_studies.readings import UNEXPLAINED, read
     from biselect_studies.render import legend
-    from biselect_studies.rule import DIFFERS, VERDICTS
+    from biselect_studies.rule import DIFFERS, UNEXPLAINED, VERDICTS, read
 
     console = out()
     if not results.cells:

@@ -22,10 +22,10 @@ from biselect_quantum.devices.execution.samplers import EXACT, HARDWARE, Sampler
 from biselect_quantum.devices.execution.store import BusyError
 from biselect_quantum.devices.targets import from_snapshot, load_target
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
-from biselect_studies.task import EXPERIMENTS
+from biselect_studies.task import experiment_module
 
 if TYPE_CHECKING:
-    from biselect_studies.experiments.heron_case import Prepared
+    from biselect_studies.experiments.heron import Prepared
     from biselect_studies.study import Study
 
 COMPILED = "circuit"
@@ -138,8 +138,8 @@ class OnDevice:
         folder = self._home / circuit.name / COMPILED
         if not folder.exists():
             self._say(f"{circuit.name}: choosing a patch, placing, finding angles and compiling")
-            module = import_module(f"{EXPERIMENTS}.{circuit.experiment}")
-            _store(module.prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
+            prepare = getattr(import_module(experiment_module(circuit.experiment)), f"{circuit.experiment}_circuit")
+            _store(prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
         stored = load_circuit(folder)
         circuit.check(stored, self.on, folder)
         return stored

@@ -14,10 +14,22 @@ from biselect.core.files import write_folder
 from biselect.pages.html import render_page
 from biselect_studies import Results, Study, load, study_names
 from biselect_studies.ledger import Ledger, Printed, read_ledger
-from biselect_studies.readings import CAUSES, UNEXPLAINED, Reading, read
 from biselect_studies.render import axes, digits
 from biselect_studies.results import Entry
-from biselect_studies.rule import DIFFERS, MISSING, NOT_JUDGED, VERDICTS, Judged, JudgedClaim, judge_claim, judged
+from biselect_studies.rule import (
+    CAUSES,
+    DIFFERS,
+    MISSING,
+    NOT_JUDGED,
+    UNEXPLAINED,
+    VERDICTS,
+    Judged,
+    JudgedClaim,
+    Reading,
+    judge_claim,
+    judged,
+    read,
+)
 
 FORMAT = "biselect-reproduction-4"
 PAGE, LEDGER = "index.html", "ledger.json"

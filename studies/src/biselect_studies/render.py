@@ -12,9 +12,8 @@ from biselect.progress import progress_of
 from biselect_studies.forecast import keep_times, longest_first
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
-from biselect_studies.readings import UNEXPLAINED, Reading, read
 from biselect_studies.results import Entry, Findings, Results
-from biselect_studies.rule import CANNOT_TELL, DIFFERS
+from biselect_studies.rule import CANNOT_TELL, DIFFERS, UNEXPLAINED, Reading, read
 from biselect_studies.runner import CELLS as CELLS
 from biselect_studies.runner import Progress, collect, run
 from biselect_studies.study import Study, load

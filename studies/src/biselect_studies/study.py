@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
 from biselect_studies.measured import NONE, Circuit, Measured, Survey
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, Results
-from biselect_studies.rule import hold
+from biselect_studies.rule import Reading, hold
 from biselect_studies.runner import Records
 from biselect_studies.sources import digest
 from biselect_studies.task import Task
@@ -125,9 +124,9 @@ def load(name: str) -> Study:
     if name not in NAMES:
         raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
     module = import_module(_module(name))
-    studies: tuple[Study, ...] = getattr(module, "STUDIES", None) or (module.STUDY,)
+    studies: tuple[Study, ...] = module.STUDIES
     return next(study for study in studies if study.name == name)
 
 
 def _module(name: str) -> str:
-    return f"biselect_studies.{TEXTS[name].get('module', name.replace('-', '_'))}"
+    return f"biselect_studies.studies.{TEXTS[name]['module']}"

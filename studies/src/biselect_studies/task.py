@@ -14,19 +14,29 @@ from biselect import __version__
 from biselect_studies.sources import digest
 
 EXPERIMENTS = "biselect_studies.experiments"
-SHARED = {
-    "aml_pools": ("aml_slices", "aml_menu", "aml_turn_on"),
-    "benchmark": ("matched_compute", "perturbation", "mechanism"),
-    "compile_case": ("compile_paths", "transpiler_seeds", "compile_dense", "routing", "layer_gates", "staged_depth"),
-    "creditcard_pools": ("creditcard_slices", "creditcard_budgets", "creditcard_reference"),
-    "depth_ladder": ("parameterizations", "grouping_control"),
+HOMES = {
+    "benchmark": ("benchmark", "matched_compute", "perturbation", "mechanism", "recovery"),
+    "compile_case": (
+        *("circuit", "compile_paths", "transpiler_seeds", "compile_dense", "routing", "layer_gates", "staged_depth"),
+    ),
+    "heron": ("coupling", "heron_replay", "heron_wide"),
     "open_settings": ("walk_settings", "marginal_settings", "cap_settings", "pool_settings"),
+    "planted": ("depth_ladder", "parameterizations", "grouping_control", "threshold_panel", "penalty_baseline"),
+    "pools": (
+        *("creditcard_slices", "creditcard_budgets", "creditcard_reference"),
+        *("aml_slices", "aml_menu", "aml_turn_on"),
+    ),
 }
-"""Modules of several experiments; any other experiment is in the module of its name."""
+"""Experiments of each module in `biselect_studies.experiments`."""
 
 Cell = Mapping[str, Any]
 Values = dict[str, list[Any]]
 """One list per quantity, one entry per seed."""
+
+
+def experiment_module(experiment: str) -> str:
+    """The module that holds an experiment's function."""
+    return next(f"{EXPERIMENTS}.{module}" for module, names in HOMES.items() if experiment in names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +58,7 @@ class Task:
     @property
     def module(self) -> str:
         """Where its experiment is."""
-        home = next((module for module, names in SHARED.items() if self.experiment in names), self.experiment)
-        return f"{EXPERIMENTS}.{home}"
+        return experiment_module(self.experiment)
 
     @property
     def key(self) -> str:

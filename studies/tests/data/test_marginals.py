@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from biselect.weights import Weigher
-from biselect_studies.data.marginals import MARGINALS
+from biselect_studies.data.synthetic import MARGINALS
 
 VALUES = st.floats(-1e6, 1e6, allow_subnormal=False)
 REFERENCES = arrays(np.float64, st.tuples(st.integers(10, 30), st.integers(1, 3)), elements=VALUES)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from biselect.errors import InputError
 from biselect.weights import Weigher
-from biselect_studies.data.splits import refuse_label_copies, split_rows
+from biselect_studies.data.candidates import refuse_label_copies, split_rows
 
 SHARES = st.tuples(st.integers(1, 60), st.integers(1, 38)).map(lambda s: (s[0], s[1], 100 - sum(s)))
 

@@ -9,9 +9,7 @@ from hypothesis.extra.numpy import arrays
 from biselect import solve
 from biselect.errors import InputError
 from biselect.weights import Weigher
-from biselect_studies.extensions.drift import Question, decompose, measure
-from biselect_studies.extensions.sweeps import compare, label_free_maps
-from biselect_studies.extensions.validity import perturb
+from biselect_studies.extensions.drift import Question, compare, decompose, label_free_maps, measure, perturb
 
 
 def test_nothing_drifts_between_equal_references(table, question):

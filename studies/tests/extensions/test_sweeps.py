@@ -8,8 +8,7 @@ import pytest
 from biselect import solve
 from biselect.errors import InputError
 from biselect.weights import Weigher, map_names
-from biselect_studies.extensions.drift import Question
-from biselect_studies.extensions.sweeps import CANDIDATES, choose_map, lag_sweep, shrink_sweep
+from biselect_studies.extensions.drift import CANDIDATES, Question, choose_map, lag_sweep, shrink_sweep
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))])

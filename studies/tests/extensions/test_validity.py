@@ -8,7 +8,7 @@ from biselect.errors import InputError
 from biselect.weights import Weigher
 from biselect.weights.maps import smoothed_cdf
 from biselect_quantum.conventions import rzz_angle
-from biselect_studies.extensions.validity import (
+from biselect_studies.extensions.drift import (
     MODES,
     angle_bound,
     coupling_bound,

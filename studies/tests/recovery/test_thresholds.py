@@ -18,10 +18,11 @@ from biselect_studies.recovery import (
     feature_first_threshold,
     joint_threshold,
 )
-from biselect_studies.recovery.contrasts import column_contrasts, joint_contrasts
 from biselect_studies.recovery.thresholds import (
     PAPER_LOOSENESS,
+    column_contrasts,
     failure_bound,
+    joint_contrasts,
     tolerated_feature_first_error,
     tolerated_joint_error,
 )

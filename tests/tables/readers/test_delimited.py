@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from biselect.columns.recognition import shapes_of
 from biselect.errors import InputError
 from biselect.options import Csv
 from biselect.tables.readers import read_table
 from biselect.tables.readers._delimited import CsvForm, line_of_row, read_as, read_delimited, reading_of
-from biselect.tables.readers._text_columns import shapes_of
 
 DATES = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%d", "%Y/%m/%d", "%d-%m-%Y %H:%M", "%m/%d/%Y %I:%M %p", "%d %b %Y"]
 WORDS = st.text("abcä ß;,|\t\"'\n.", max_size=8).map(lambda text: f"w{text}")

@@ -17,8 +17,4 @@ from ._read import checked_file as checked_file
 from ._read import read_blocks as read_blocks
 from ._read import read_table as read_table
 from ._sniffing import sniff as sniff
-from ._text_columns import MOSTLY as MOSTLY
-from ._text_columns import Hints as Hints
-from ._text_columns import entries_of as entries_of
-from ._text_columns import understand as understand
 from ._values import SpilledTable as SpilledTable

@@ -15,20 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns.date_text import in_words
-from biselect.columns.number_text import MARK_NAMES, Style, Written, file_style, pattern_of
-from biselect.errors import InputError
-from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
-from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
-from biselect.tables.readers._text_columns import (
+from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
+from biselect.columns.recognition import (
     ALWAYS_MISSING,
     LOOKED_AT,
     MISSING_MARKS,
     MOSTLY,
     SEEN,
-    Hints,
     ParsedColumn,
-    understand,
+    ReadingHints,
+    parse_column,
 )
+from biselect.errors import InputError
+from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
+from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
 from biselect.tables.readers.sources import PACKED
 
 SOURCE = b"biselect.csv"  # where a table remembers its file
@@ -218,9 +218,9 @@ def remembered(reading: Reading) -> dict[bytes, str]:
     return {SOURCE: json.dumps(asdict(reading))}
 
 
-def hints_for(form: CsvForm, looks: "SampleFormat", delimiter: str, texts: int) -> Hints:
+def hints_for(form: CsvForm, looks: "SampleFormat", delimiter: str, texts: int) -> ReadingHints:
     """What is known beside the columns of text, of which there are so many."""
-    return Hints(
+    return ReadingHints(
         style=looks.style,
         decimal=form.decimal,
         thousands=form.thousands,
@@ -237,7 +237,7 @@ def absent_texts(form: CsvForm) -> pa.Array | None:
 
 
 def _understood(
-    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "SampleFormat", hints: Hints
+    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "SampleFormat", hints: ReadingHints
 ) -> dict[int, ParsedColumn]:
     """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
     as_is, absent = {*form.categories, *looks.codes}, absent_texts(form)
@@ -247,7 +247,7 @@ def _understood(
         made = {}
         for at in positions:
             column = table.column(at)
-            found = ParsedColumn(values=column) if names[at] in as_is else understand(column, hints)
+            found = ParsedColumn(values=column) if names[at] in as_is else parse_column(column, hints)
             if found.values.type.id == TEXT:
                 found = replace(found, values=without(found.values, absent))
             if found.values is not column:
@@ -289,7 +289,7 @@ def refuse_marks(form: CsvForm) -> None:
 class SampleFormat:
     """What the sample shows of the columns: the style of the file, those with its decimal comma, codes, marks."""
 
-    style: Style | None
+    style: NumberFormat | None
     commas: frozenset[str]
     codes: frozenset[str]
     missing: Mapping[str, Sequence[str]]
@@ -297,7 +297,7 @@ class SampleFormat:
 
 def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
     """What the sample shows."""
-    ways: dict[str, set[Written]] = {}
+    ways: dict[str, set[NumberPattern]] = {}
     codes, missing = set(), {}
     told = {*form.text_columns, *form.categories, *form.numbers}
     for name, *entries in zip(sniffed.names or (), *sniffed.rows, strict=False):
@@ -314,9 +314,9 @@ def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
             codes.add(name)
     style = file_style(ways.values())
     if form.decimal is not None:
-        style = Style(decimal=form.decimal)
+        style = NumberFormat(decimal=form.decimal)
     elif form.thousands is not None and form.thousands in ".,":
-        style = Style(decimal="," if form.thousands == "." else ".")
+        style = NumberFormat(decimal="," if form.thousands == "." else ".")
     commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
     return SampleFormat(
         style=style,

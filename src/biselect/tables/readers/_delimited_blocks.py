@@ -6,7 +6,7 @@ All rows decide what a column holds, so the file is read twice: once to see that
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.columns.number_text import Written, to_numbers
+from biselect.columns.recognition import (
+    DistinctTexts,
+    ParsedColumn,
+    TextColumn,
+    distinct_texts,
+    parse_column,
+    parse_texts,
+)
 from biselect.errors import InputError
 from biselect.options import Columns, Csv
 from biselect.tables.readers._delimited import (
@@ -34,14 +41,6 @@ from biselect.tables.readers._delimited import (
     without,
 )
 from biselect.tables.readers._sniffing import sniff
-from biselect.tables.readers._text_columns import (
-    Hints,
-    ParsedColumn,
-    TextColumn,
-    as_numbers,
-    entries_of,
-    understand,
-)
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower comes first
@@ -58,7 +57,6 @@ TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower co
     pa.string(),
 )
 UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: invalid value '(.*)'", re.S)
-LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
 GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
 BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
 Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
@@ -209,36 +207,26 @@ def _wider(kind: pa.DataType, text: str, options: Mapping[str, Any]) -> pa.DataT
 
 def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
     """What a column of text holds, and how each block of it is converted; None where it stays text."""
-    entries, hints = column.entries, column.hints
-    if entries is None:
+    examples, missing = column.examples, column.hints.missing
+    parsed = None if examples is None else parse_texts(examples, column.hints)
+    if parsed is None:
         return None
-    dates = entries.dates and not entries.others(entries.dates)
-    numbers = not dates and entries.ways and not entries.others(entries.ways)
-    if hints.date_form is None and numbers and not any(map(LONG_NUMBER.search, entries.shapes)):
-        found = as_numbers(entries, hints)
-        if found is None:
-            return None
-        convert: Convert = partial(_converted, ways=entries.ways, hints=hints, understood=found)
+    if parsed.read_more is not None:
+        convert: Convert = partial(_read_block, read_more=parsed.read_more, missing=missing)
         first = pa.chunked_array(column.first)
-        return replace(found, values=pa.chunked_array([convert(part, 0).chunk(0) for part in first.chunks])), convert
-    if hints.date_form is None and not dates and not numbers:
-        return None
-    whole = _whole_column(path, name, seen, memory)
-    found = understand(whole, hints)
-    return None if found.values is whole else (found, lambda block, row: found.values.slice(row, len(block)))
+        return replace(parsed, values=pa.chunked_array([convert(part, 0).chunk(0) for part in first.chunks])), convert
+    rows = _whole_column(path, name, seen, memory)
+    parsed = parse_column(rows, column.hints)
+    return None if parsed.values is rows else (parsed, lambda block, row: parsed.values.slice(row, len(block)))
 
 
-def _converted(
-    block: pa.Array, row: int, *, ways: Mapping[str, Written], hints: Hints, understood: ParsedColumn
+def _read_block(
+    block: pa.Array, row: int, *, read_more: Callable[[DistinctTexts], pa.Array], missing: Collection[str]
 ) -> pa.ChunkedArray:
-    """A block of numbers, or of codes, whose form is known."""
-    here = entries_of(pa.chunked_array([block]), hints.missing)
-    assert here is not None
-    texts, _ = here.present()
-    if understood.code:
-        return here.spread(texts)
-    assert understood.style is not None
-    return here.spread(to_numbers(texts, ways, understood.style))
+    """A block of a column whose form is known."""
+    texts = distinct_texts(pa.chunked_array([block]), missing)
+    assert texts is not None
+    return texts.spread(read_more(texts))
 
 
 def _whole_column(path: Path, name: str, seen: Seen, memory: int) -> pa.ChunkedArray:

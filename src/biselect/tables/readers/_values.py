@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 
 from biselect.columns.date_text import ISO_KINDS, forms_of
+from biselect.columns.recognition import ReadingHints, TextColumn, parse_column
 from biselect.core.files import temporary_file
-from biselect.tables.readers._text_columns import Hints, TextColumn, understand
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)
@@ -81,16 +81,15 @@ class SpilledTable:
         texts = {name: kind for name, kind in kinds.items() if kind == pa.string()}
         if not texts:
             return {}
-        seen = {name: TextColumn(Hints(missing=())) for name in texts}
+        seen = {name: TextColumn(ReadingHints(missing=())) for name in texts}
         for block in self._blocks(texts):
             for name, column in block.items():
                 seen[name].add(column)
         found = {}
         for name, column in seen.items():
-            entries = column.entries
-            if entries is None or not entries.dates or entries.others(entries.dates):
-                continue
-            for kind in ISO_KINDS if all(forms_of(shape) == ("ISO",) for shape in entries.dates) else ():
+            examples = column.examples
+            shapes = [] if examples is None else examples.others(())
+            for kind in ISO_KINDS if shapes and all(forms_of(shape) == ("ISO",) for shape in shapes) else ():
                 if all(_is_cast(block[name], kind) for block in self._blocks({name: pa.string()})):
                     found[name] = kind
                     break
@@ -200,8 +199,8 @@ def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def _dates(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Times, where every text is an ISO date; the 30th of February stays text."""
-    found = understand(texts, Hints(missing=()))
-    return found.values if found.date_form == "ISO" else texts
+    parsed = parse_column(texts, ReadingHints(missing=()))
+    return parsed.values if parsed.date_form == "ISO" else texts
 
 
 def _at_midnight(value: date | None) -> date | None:

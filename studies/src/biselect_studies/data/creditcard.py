@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError, MissingDataError
-from biselect_studies.data.splits import refuse_label_copies, refuse_unsorted
+from biselect_studies.data.candidates import refuse_label_copies, refuse_unsorted
 
 FOLDER = "BISELECT_DATA"
 FEATURES = tuple(f"V{j}" for j in range(1, 29))

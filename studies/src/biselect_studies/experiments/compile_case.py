@@ -15,7 +15,7 @@ from qiskit.quantum_info import Statevector
 from biselect.core import SelectionProblem
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
-from biselect_quantum.circuits import AnsatzSpec, Program
+from biselect_quantum.circuits import Ansatz, AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for
 from biselect_quantum.devices.masks import hardware_mask, masked
@@ -30,7 +30,7 @@ from biselect_quantum.devices.paths import (
     QiskitPath,
     YFramePath,
 )
-from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
+from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots, to_qiskit
 from biselect_quantum.devices.targets import IQM_54
 from biselect_quantum.shots import decode_bits, parse_physical_order
 from biselect_quantum.simulate.program import XY
@@ -300,3 +300,21 @@ def shots_of(circuit: QuantumCircuit, shots: int, seed: int) -> NDArray[np.int64
     chances = Statevector(small).probabilities([used.index(place) for place in places])
     drawn = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
     return (drawn[:, None] >> np.arange(len(places))) & 1
+
+
+@by_seed
+def circuit(cell: Cell, seed: int) -> dict[str, float]:
+    """Gate counts of a random problem with random angles, and the total variation to the simulator."""
+    n, d, k, m = (cell[name] for name in "NDkm")
+    rng = np.random.default_rng(seed)
+    coupling, samples, features = (rng.exponential(size=shape) for shape in ((n, d), n, d))
+    problem = SelectionProblem(coupling=coupling, sample_scores=samples, feature_scores=features, k=k, m=m)
+    angles = rng.uniform(-np.pi, np.pi, 4)
+    program = AnsatzSpec(problem, 1).program(angles)
+    kinds = [op.kind for op in program.ops]
+    expected = np.abs(Ansatz(problem, 1).dense_state(angles)) ** 2
+    return {
+        "preparation": to_qiskit(program, measure=False).size() - len(kinds),
+        **{kind: kinds.count(kind) for kind in ("rz", "rzz", "xy")},
+        "distance": float(np.abs(ideal_probabilities(to_qiskit(program)) - expected).sum() / 2),
+    }

@@ -12,10 +12,10 @@ from biselect.solvers import solve
 from biselect.tables.demo import demo_pool
 from biselect.weights import Weigher
 from biselect_quantum.devices import hardware_mask, place, retained_mass
-from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic
-from biselect_studies.data.marginals import MARGINALS
+from biselect_studies.data.synthetic import MARGINALS
 from biselect_studies.experiments import by_seed
+from biselect_studies.experiments import creditcard as fields
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1
 from biselect_studies.inference import f1_at_k
 from biselect_studies.task import Cell, Values
@@ -90,7 +90,7 @@ def marginal_settings(cell: Cell, seeds: Iterable[int]) -> Values:
 @by_seed
 def cap_settings(cell: Cell, seed: int) -> dict[str, float]:
     """What a chip's edges keep of the weights of the Credit Card excerpt, cut at w_max (`cap`)."""
-    from biselect_studies.experiments.coupling import _patch
+    from biselect_studies.experiments.heron import _named_patch
 
     pool = demo_pool()
     assert pool.labels is not None
@@ -102,7 +102,7 @@ def cap_settings(cell: Cell, seed: int) -> dict[str, float]:
     calibrator = Weigher("ecdf-paper", cap=cell["cap"]).fit(pool.reference.select(names))
     rows = pool.candidates.select(names).take(np.sort(np.concatenate([frauds, others])))
     problem = calibrator.problem(rows, k, m, marginals="none")  # marginals play no part in what is kept
-    patch = _patch(cell["device"], n, d)
+    patch = _named_patch(cell["device"], n, d)
     return {"share": 100 * retained_mass(problem, hardware_mask(place(problem, patch).patch))[1]}
 
 

@@ -12,14 +12,16 @@ from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
 from biselect.progress import Progress
 from biselect.solvers import solve
-from biselect_studies.recovery.estimated_signal import Estimate, estimate
-from biselect_studies.recovery.noise import Bernstein, Noise, SubGaussian, clipped
-from biselect_studies.recovery.structure import RankOneCheck, rank_one_check
+from biselect_studies.recovery.structure import Estimate, RankOneCheck, estimate, rank_one_check
 from biselect_studies.recovery.thresholds import (
     NOTHING,
     PAPER_LOOSENESS,
+    Bernstein,
     Burden,
+    Noise,
+    SubGaussian,
     classwise_threshold,
+    clipped,
     feature_first_threshold,
     joint_threshold,
     tolerated_feature_first_error,

@@ -87,7 +87,7 @@ def read_weights(
     from biselect.tables import Table, open_pool
     from biselect.tables.problem_files import read_problem
     from biselect.weights import Weigher
-    from biselect_studies.data.marginals import MARGINALS
+    from biselect_studies.data.synthetic import MARGINALS
 
     if reference is None:
         return read_problem(problem, k, m, columns.id, columns.exclude), None

@@ -6,9 +6,8 @@ from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from biselect.core import SelectionProblem
-from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
-from biselect_studies.recovery.estimated_signal import Estimate
-from biselect_studies.recovery.structure import RankOneCheck
+from biselect_studies.extensions.drift import feature_first_margin_loss, joint_margin_loss
+from biselect_studies.recovery.structure import Estimate, RankOneCheck
 
 if TYPE_CHECKING:
     from biselect_studies.recovery.certificate import Assumptions, Condition
