@@ -23,7 +23,8 @@ from qiskit_aer.noise import pauli_error
 from biselect import SelectionProblem, solve
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.devices import compile_circuit, compile_problem, place_circuit
-from biselect_quantum.devices.noise import LABEL, cut_noise, noisy_probabilities
+from biselect_quantum.devices.noise import cut_noise, noisy_probabilities
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.devices.noise.sampling import DISCARDED, noisy_table, runs_faster_as_vectors
 from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.paths import Y_FRAME

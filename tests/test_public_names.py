@@ -34,7 +34,7 @@ NAMES = {
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "CostGroup SCHEDULES components load_thresholds save_thresholds split_terms surrogate"
+        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
@@ -52,7 +52,7 @@ NAMES = {
     ),
     "biselect_quantum.devices.execution": "freeze load_run outcome sampler_for",
     "biselect_quantum.devices.noise": (
-        "LABEL NoisyProbabilities NoisyCircuit NoisyShots cut_noise filled_in noisy_probabilities noisy_shots"
+        "NoisyProbabilities NoisyCircuit NoisyShots cut_noise filled_in noisy_probabilities noisy_shots"
     ),
 }
 

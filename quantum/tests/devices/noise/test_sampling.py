@@ -11,7 +11,8 @@ from qiskit_aer.noise import depolarizing_error, pauli_error, thermal_relaxation
 
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
-from biselect_quantum.devices.noise import LABEL, cut_noise, filled_in, noisy_shots
+from biselect_quantum.devices.noise import cut_noise, filled_in, noisy_shots
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.devices.noise.sampling import noisy_table
 from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.targets import from_snapshot, snapshot

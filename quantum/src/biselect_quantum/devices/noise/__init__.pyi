@@ -1,4 +1,3 @@
-from .noisy_circuit import LABEL as LABEL
 from .noisy_circuit import NoisyCircuit as NoisyCircuit
 from .noisy_circuit import cut_noise as cut_noise
 from .probabilities import NoisyProbabilities as NoisyProbabilities
