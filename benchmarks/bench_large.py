@@ -25,7 +25,6 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from biselect import table
@@ -58,7 +57,7 @@ class Watched:
 
     def __init__(self, engine, passes):
         self.engine, self.passes = engine, passes
-        self.name, self.traffic = engine.name, engine.traffic
+        self.name = engine.name
 
     def run(self, asked, parts, told=None):
         """As the engine does."""
@@ -73,7 +72,6 @@ class Watched:
                 **taken,
                 "sent": len(pickle.dumps(asked)),
                 "returned": sum(array.nbytes for array in found.values()),
-                "traffic": [asdict(one) for one in self.traffic[-1:]],
             }
         )
         return found
@@ -83,7 +81,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     """A whole review, written to a folder."""
     begin, steps, passes = time.perf_counter(), [], []
     import biselect as bs
-    from biselect.large import opening
+    from biselect.large import sides
 
     @contextmanager
     def step(name):
@@ -96,7 +94,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
         with plain(*given) as engine:
             yield Watched(engine, passes)
 
-    plain, opening.engine_for = opening.engine_for, watched
+    plain, sides.engine_for = sides.engine_for, watched
 
     review = bs.review(
         table(str(folder / "pool"), id="id", time="time"),

@@ -184,7 +184,7 @@ def database_seeds(kind: str) -> list[bytes]:
 
 def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
-    from biselect.large.passes import Threads
+    from biselect.large.engines import Threads
     from biselect.large.summaries import summed_up
     from biselect.options import Columns
     from biselect.progress import steps_of
@@ -216,8 +216,7 @@ def use_table(path: Path, index: int) -> None:
 
 def read_in_parts(path: Path) -> pa.Table:
     """The table as it is read where no memory holds it."""
-    from biselect.large._any_source import partitions_of
-    from biselect.large.spool import Spool
+    from biselect.large.spool import Spool, partitions_of
 
     with Spool() as spool:
         found = partitions_of(path, spool=spool)
@@ -303,8 +302,8 @@ def use_summary(path: Path, index: int) -> None:
 
 def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
+    from biselect.large._survey import FeatureColumns
     from biselect.large._weighing import Weighing
-    from biselect.large.blocks import FeatureColumns
     from biselect.tables import Roles
     from biselect.weights import Weigher
     from biselect.weights.alignment import Shift

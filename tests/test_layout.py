@@ -22,7 +22,6 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "cli/test_main.py": "cli/options",
         "cli/test_console.py": "cli/console",
         "cli/test_select.py": "cli/answer",
-        "large/test_large_review.py": "large/blocks",
         "large/test_check.py": "weights/reference",
         "sessions/test_session.py": "sessions/review_tables",
     },

@@ -50,7 +50,7 @@ class _Checked(BaseEstimator):
     def _roles(self, known: Sequence[str]) -> Roles:
         columns = self.columns or Columns()
         refuse_others(columns, "types")
-        return Roles.of(columns, known=known)
+        return Roles.of(columns, names=known)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from biselect.large._arrow_rows import HeldRows
+from biselect.large._sources import HeldRows
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays
 

@@ -1,5 +1,8 @@
 """A run that was killed goes on after the last pass that was done, and only where that is the same pass."""
 
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass, replace
 
@@ -14,9 +17,10 @@ from tests.large.tallies import Tally, cut
 
 from biselect.errors import AlteredWarning
 from biselect.large import _checkpoints as kept_passes
-from biselect.large._any_source import partitions_of
 from biselect.large._checkpoints import FOLDER, Resuming, digest, resuming
-from biselect.large.passes import Threads
+from biselect.large._sources import HeldRows
+from biselect.large.engines import Threads
+from biselect.large.spool import partitions_of
 
 TABLE = pa.table({"x": np.random.default_rng(3).normal(size=300)})
 PARTS = cut(TABLE, [100, 200])
@@ -114,22 +118,26 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
 KINDS = st.sampled_from([np.bool_, np.uint8, np.int64, np.float64, np.dtype("S5"), np.dtype("U3")])
 
 
+@dataclass(frozen=True)
+class Given:
+    """Finds these arrays, whatever the part."""
+
+    arrays: dict
+    name: str = "Given"
+
+    def of_part(self, part):
+        return self.arrays
+
+    merged = None
+
+
 @given(st.dictionaries(st.text(max_size=5), hnp.arrays(KINDS, hnp.array_shapes(min_dims=0, min_side=0, max_side=4))))
 def test_any_arrays_come_back_as_they_were(tmp_path_factory, arrays):
-    @dataclass(frozen=True)
-    class Given:
-        name: str = "Given"
-
-        def of_part(self, part):
-            return arrays
-
-        merged = None
-
     home = tmp_path_factory.mktemp("kept")
-    first = Resuming(Threads(), home).run(Given(), PARTS[:1])
+    first = Resuming(Threads(), home).run(Given(arrays), PARTS[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again = Resuming(None or _Never(), home).run(Given(), PARTS[:1])
+        again = Resuming(None or _Never(), home).run(Given(arrays), PARTS[:1])
     assert content(first) == content(again) == content(arrays)
 
 
@@ -138,27 +146,54 @@ class _Never(Threads):
         raise AssertionError("it was kept")
 
 
-def test_what_is_the_same_has_the_same_digest():
-    @dataclass(frozen=True)
-    class Held:
-        values: dict
-        more: object = None
+@dataclass(frozen=True)
+class Held:
+    """Any value, and another one."""
 
+    value: object
+    more: object = None
+
+
+def test_what_is_the_same_has_the_same_digest():
     def make(last):
         return Held({"a": np.arange(3.0), "b": (1, None, "x")}, more={"p", "q", last})
 
     assert digest(make("r")) == digest(make("r")) != digest(make("s"))
-    assert digest(TABLE.slice(5, 10)) == digest(TABLE.slice(5, 10)) != digest(TABLE.slice(6, 10))
+    assert digest(HeldRows(table=TABLE.slice(5, 10))) == digest(HeldRows(table=TABLE.slice(5, 10)))
+    assert digest(HeldRows(table=TABLE.slice(5, 10))) != digest(HeldRows(table=TABLE.slice(6, 10)))
+
+
+REVIEW = """
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+import numpy as np
+import pyarrow as pa
+import biselect as bs
+from biselect.large import gathering, opening, sides
+from biselect.large import _checkpoints as checkpoints
+from biselect.options import RowRules, Search
+opening.POOL_CELLS, gathering.EXACT_CELLS = 100, 100
+sides.resuming = lambda engine, folder: nullcontext(checkpoints.Resuming(engine, Path(folder), print))
+x = np.random.default_rng(0).normal(size=(2000, 2))
+table = pa.table({"x": x[:, 0], "y": x[:, 1], "text": np.array([*"abc"])[(x > 1).sum(axis=1)]})
+rules, search = RowRules(must=["7", "8", "9"]), Search(neighbours=(0, 0))
+compute = bs.options.Compute(resume=sys.argv[1])
+bs.review(table, table.slice(0, 500), k=4, m=1, rules=rules, search=search, compute=compute, progress=False)
+"""
+
+
+def test_another_process_takes_all_passes_of_a_review(tmp_path):
+    first, second = (
+        subprocess.check_output(
+            [sys.executable, "-c", REVIEW, tmp_path], env={**os.environ, "PYTHONHASHSEED": seed}, text=True
+        ).splitlines()
+        for seed in ("1", "2")
+    )
+    assert first == [] and len(second) == len(list(tmp_path.glob("*.npz"))) >= 4
 
 
 def test_what_nobody_can_compare_is_never_the_same():
-    @dataclass(frozen=True)
-    class Held:
-        value: object
-
     assert digest(Held(print)) == digest(Held(print))
     unknown = Held(lambda: None)
     assert digest(unknown) != digest(unknown)
-    endless = Held([])
-    endless.value.append(endless)
-    assert digest(endless) != digest(endless)

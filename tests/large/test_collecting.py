@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.large._collecting import Heavy, QuickLook, View, view_of
-from biselect.large._heavy_kernel import top_sums
+from biselect.large._collecting import Heavy, QuickLook, View, top_sums, view_of
 from biselect.large.gathering import KeptPool
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift

@@ -17,8 +17,7 @@ from tests.large.tallies import Tally, cut
 from biselect._version import __version__
 from biselect.errors import InputError, MissingDependencyError
 from biselect.large import engines as dask_cluster
-from biselect.large.engines import PER_WORKER, Runs, engine_for, shares_of
-from biselect.large.passes import over
+from biselect.large.engines import PER_WORKER, engine_for, shares_of
 
 RNG = np.random.default_rng(22)
 TABLE = pa.table({"x": RNG.integers(0, 1000, size=5000).astype(float)})
@@ -105,15 +104,6 @@ def test_shares_are_neighbours_and_about_equal(ends, workers):
     assert all(sum(part.rows for part in share) <= 5000 / (PER_WORKER * workers) + 1 + most for share in shares)
 
 
-@given(st.permutations(range(7)))
-def test_shares_are_merged_whatever_comes_first(order):
-    asked, parts = Tally("x", 5), cut(TABLE.slice(0, 70), range(0, 70, 10))
-    runs = Runs(asked)
-    for at in order:
-        runs.add(at, asked.of_part(parts[at]))
-    assert content(runs.whole()) == content(over(asked, parts))
-
-
 @dataclass(frozen=True)
 class Marking(Tally):
     """Leaves a file for each part, slowly."""
@@ -135,15 +125,6 @@ def test_an_interrupt_takes_the_work_back(there, threads, tmp_path):
     assert content(there.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
     time.sleep(1)
     assert 0 < len(list(tmp_path.iterdir())) < 100
-
-
-def test_what_travels_is_counted(there):
-    found = there.run(Tally("x", 100), cut(TABLE, range(0, 5000, 100)))
-    traffic = there.traffic[-1]
-    assert traffic.name == "Counting" and traffic.workers == 2
-    assert traffic.returned >= 2 * sum(array.nbytes for array in found.values())  # of every share
-    assert traffic.sent > TABLE.nbytes  # the rows of these parts travel with them
-    assert traffic.per_worker == (traffic.sent + traffic.returned) / 2
 
 
 def test_progress_counts_parts(there):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from biselect.errors import InputError
 from biselect.large import _ids as comparing
-from biselect.large._any_source import partitions_of
-from biselect.large._arrow_rows import HeldRows
 from biselect.large._ids import hashes, refuse_repeated_ids
+from biselect.large._sources import HeldRows
 from biselect.large.dataset import Partitions, numbered
+from biselect.large.spool import partitions_of
 
 
 def cut(table, cuts):

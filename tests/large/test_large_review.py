@@ -10,7 +10,8 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.large._weighing import FILE, Weighing
+from biselect.large._weighing import Weighing
+from biselect.large.check import FILE
 from biselect.options import Columns, Compute, Kinds, RowRules, Search, Split
 from biselect.solvers.representatives import NAME
 

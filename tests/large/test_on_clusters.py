@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import biselect as bs
-from biselect.large import opening
-from biselect.large._any_source import partitions_of
+from biselect.large import sides
 from biselect.large.engines import engine_for
+from biselect.large.spool import partitions_of
 from biselect.large.summaries import sum_up
 from biselect.options import Columns, Compute, Kinds, Search
 from biselect.progress import steps_of
@@ -48,7 +48,7 @@ class Killing:
 
     def __init__(self, engine, folder):
         self.engine, self.folder, self.flags = engine, folder, []
-        self.name, self.traffic = engine.name, engine.traffic
+        self.name = engine.name
 
     def run(self, asked, parts, told=None):
         flag = self.folder / f"killed-{len(self.flags)}"
@@ -76,13 +76,12 @@ def test_a_review_loses_a_worker_in_every_pass(cluster, tables, tiny_memory, spl
             used.append(Killing(engine, tmp_path))
             yield used[0]
 
-    monkeypatch.setattr(opening, "engine_for", killing)
+    monkeypatch.setattr(sides, "engine_for", killing)
     table = bs.table(given[0], columns=COLUMNS)
     found = bs.review(table, given[1], **ASKED, compute=Compute(on=cluster))
     assert answer(found) == at_home
     flags = used[0].flags
     assert len(flags) >= 4 and all(flag.exists() for flag in flags)
-    assert len(used[0].traffic) == len(flags)
 
 
 def test_a_summary_loses_a_worker_in_every_pass(cluster, tables, split_up, tmp_path):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.large.tallies import Tally, cut
 
 from biselect.errors import InputError
-from biselect.large.engines import bytes_of, engine_for
-from biselect.large.passes import AHEAD, PER_THREAD, Threads, over
+from biselect.large.engines import AHEAD, PER_THREAD, Threads, bytes_of, engine_for
+from biselect.large.passes import over
 
 TABLE = pa.table({"x": np.random.default_rng(0).integers(0, 40, size=500).astype(float)})
 

@@ -9,8 +9,8 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large import summaries
-from biselect.large._any_source import partitions_of
-from biselect.large.passes import Threads
+from biselect.large.engines import Threads
+from biselect.large.spool import partitions_of
 from biselect.large.summaries import sum_up
 from biselect.options import Watch
 from biselect.progress import steps_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from biselect.errors import InputError
 from biselect.large import _time_cut as time_cut
-from biselect.large._arrow_rows import HeldRows
+from biselect.large._sources import HeldRows
 from biselect.large._time_cut import ORIGIN, cut_in_time
 from biselect.large.dataset import Partitions, numbered, place_of
 from biselect.options import Split

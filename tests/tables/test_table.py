@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from biselect.errors import InputError
-from biselect.large._any_source import partitions_of
+from biselect.large.spool import partitions_of
 from biselect.tables import Table
 
 

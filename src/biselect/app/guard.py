@@ -25,7 +25,7 @@ from biselect._version import __version__
 from biselect.core.files import private_files, write_file
 from biselect.pages._monitor_view import grouped
 from biselect.pages.html import render_page
-from biselect.pages.words import words_of
+from biselect.pages.words import phrase
 
 FORMAT = "biselect-workbench-1"
 ENTER = "/enter"
@@ -50,11 +50,8 @@ LEAST = 4096  # bytes of a file's content within that time
 
 def page(template: str, title: str, **content: Any) -> str:
     """One page; `title` is the key of its words."""
-    words = words_of()
-    told = {"format": FORMAT, "version": __version__, "title": str(words.say(title)), **content}
-    return render_page(
-        f"{template}.html", told, FORMAT, package="biselect.app", words=words, grouped=grouped, address=quote
-    )
+    view = {"format": FORMAT, "version": __version__, "title": phrase(title), **content}
+    return render_page(f"{template}.html", view, FORMAT, package="biselect.app", grouped=grouped, address=quote)
 
 
 class Codes:

@@ -21,6 +21,7 @@ from typing import Any
 
 from biselect.errors import BiselectError, InputError
 from biselect.options import Split
+from biselect.pages.words import phrase
 from biselect.progress import Progress
 from biselect.sessions import ReviewSession
 from biselect.sessions.budget_preview import BudgetPreview
@@ -49,7 +50,7 @@ class Jobs:
             self.tell(number=number, error=str(error) or type(error).__name__)
         except Exception as error:  # a fault of ours: the page says so, the terminal shows where
             traceback.print_exc()
-            self.tell(number=number, error=f"something went wrong: {type(error).__name__}; the terminal says more")
+            self.tell(number=number, error=phrase("bench.fault", error=type(error).__name__))
 
     @contextmanager
     def step(self, name: str) -> Iterator[Progress]:
@@ -77,7 +78,7 @@ class Jobs:
             self._preview = key, BudgetPreview(**self._tables(setup), progress=self.step)
         preview = self._preview[1]
         k, m = min(k, preview.rows), min(m, preview.columns)
-        with self.step("Trying these budgets"):
+        with self.step(phrase("steps.budgets")):
             return {**preview.at(k, m), "rows": preview.rows, "columns": preview.columns}
 
     def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:
@@ -105,7 +106,7 @@ class Jobs:
         session = self._opened()
         rounds = session.standing.rounds
         if session.choice == choice and (rounds[-1].number if rounds else 0) == seen:
-            with self.step("Choosing the next rows"):
+            with self.step(phrase("steps.next_rows")):
                 session.next_rows(count)
         return {}
 
@@ -115,7 +116,7 @@ class Jobs:
         return [path.relative_to(self.folder / EXPORT).as_posix() for path in written]
 
     def _first_round(self, session: ReviewSession, k: int) -> dict[str, Any]:
-        with self.step("Choosing the first rows"):
+        with self.step(phrase("steps.first_rows")):
             if not session.open_rows:
                 session.next_rows(k)
         self._session = session
@@ -131,7 +132,7 @@ class Jobs:
         path = self._path(table)
         key = (table, path.stat().st_mtime_ns)
         if self._inspected is None or self._inspected[0] != key:
-            with self.step(f"Reading {table}"):
+            with self.step(phrase("steps.reading", name=table)):
                 self._inspected = key, inspect(path)
         return self._inspected[1]
 
@@ -139,8 +140,8 @@ class Jobs:
         """Pool, reference and roles as the library takes them."""
         found = self._inspection(setup["table"])
         wanted = setup["roles"]
-        if setup["kept"] and found.found.id_column is not None:
-            wanted = {found.found.id_column: "id", **wanted}
+        if setup["kept"] and found.roles.id_column is not None:
+            wanted = {found.roles.id_column: "id", **wanted}
         options = options_with(found, wanted, setup["parts"])
         columns = replace(options.columns, duplicates=setup["kept"] or options.columns.duplicates)
         table = Table(self._path(setup["table"]), columns, options.csv)

@@ -1,7 +1,7 @@
 """`biselect inspect`: what is in a file, and the command that makes a report of it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,8 @@ from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.errors import InputError
 from biselect.options import Csv
-from biselect.pages.terminal import figures, out, printable
-
-SHOWN = 60  # columns in a terminal; --json and --out have all
+from biselect.pages.terminal import show_inspection
+from biselect.pages.words import phrase
 
 
 def inspect(
@@ -30,32 +29,12 @@ def inspect(
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {page}: the page ends in .html")
     steps = Steps(output.quiet)
-    with steps.step(f"Reading {Source.of(table).name}"):
-        found = look(table, csv=csv)
+    with steps.step(phrase("steps.reading", name=Source.of(table).name)):
+        view = look(table, csv=csv).to_dict()
     if page is not None:
-        write_file(page, render_inspection(found.to_dict()))
-        steps.say(f"wrote {page}")
+        write_file(page, render_inspection(view))
+        steps.say(phrase("terminal.wrote", path=page))
     if output.json:
-        show_json(found.to_dict())
+        show_json(view)
     else:
-        show(found.to_dict())
-
-
-def show(found: dict[str, Any]) -> None:
-    """The same as tables for a terminal."""
-    console = out()
-    form = ", ".join(f"{what}: {how}" for what, how in found["form"].items())
-    console.print(printable(f"{found['rows']:,} rows, {len(found['columns']):,} columns{'; ' + form if form else ''}"))
-    table = figures("Columns", "column", "taken for", "missing", "different")
-    table.add_column("such as", overflow="fold")
-    for column in found["columns"][:SHOWN]:
-        marks = f" ({' '.join(column['missing_marks'])})" if column["missing_marks"] else ""
-        cells = (f"{column['missing']:,}{marks}", f"{column['distinct']:,}", ", ".join(column["examples"]))
-        table.add_row(printable(column["name"]), column["role"], *map(printable, cells))
-    console.print(table)  # examples fold, so that it fits
-    if len(found["columns"]) > SHOWN:
-        console.print(f"… and {len(found['columns']) - SHOWN:,} more (--json or --out for all)")
-    for remark in found["remarks"]:
-        console.print(printable(remark))
-    console.print("A report of it:", style="bold")
-    console.print(printable(found["command"]), soft_wrap=True)  # to be copied whole
+        show_inspection(view)

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,12 +13,12 @@ from biselect.cli.from_options import Only
 from biselect.cli.options import Output, a_table, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv, Search, Watch, Weighing
-from biselect.pages.terminal import out, printable, show_table, visible, visible_json
+from biselect.pages.terminal import show_monitoring, visible, visible_json
+from biselect.pages.words import phrase
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
 OUT, JSON = "Folder for monitor.json and monitor.html.", "Print monitor.json instead of a table."
-SHOWN = 10  # changed columns; the rest is in the JSON
 
 
 def monitor(
@@ -53,7 +53,7 @@ def monitor(
 
     check_place(output, NAMES)
     steps = Steps(output.quiet)
-    summary = compare(
+    view = compare(
         *(Table(table, columns, csv), older),
         k=k,
         m=m,
@@ -64,68 +64,18 @@ def monitor(
         compute=compute,
         progress=steps.step,
     )
-    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(view, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output.out is not None:
-        for path in write_folder(output.out, dict(zip(NAMES, (text, render_monitor(summary)), strict=True))):
-            steps.say(f"wrote {path}")
+        for path in write_folder(output.out, dict(zip(NAMES, (text, render_monitor(view)), strict=True))):
+            steps.say(phrase("terminal.wrote", path=path))
     if output.json:
         sys.stdout.write(visible_json(text))
     else:
-        show(summary)
+        show_monitoring(view)
     if output.open and output.out is not None:
         open_in_browser(output.out / NAMES[1], steps)
-    if summary["crossed"]:
+    if view["crossed"]:
         raise typer.Exit(CROSSED)
-
-
-def show(summary: dict[str, Any]) -> None:
-    """Alarms as a table for a terminal, and what they do to the selection where it was asked for."""
-    from rich.table import Table
-
-    from biselect.pages._monitor_view import chance, clearest
-
-    console = out()
-    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
-    for name, why in summary["untested"].items():
-        console.print(printable(f"Not tested: {name} ({why})"))
-    for remark in summary["remarks"]:
-        console.print(printable(remark))
-    changes = clearest(summary, SHOWN)
-    if changes:
-        table = Table(title=None if summary["changed_columns"] else "Nearest to an alarm", title_justify="left")
-        table.add_column("column", no_wrap=True)
-        table.add_column("older → newer")
-        for name in ("effect", "chance"):
-            table.add_column(name, justify="right")
-        timed = len(summary["points"]) > 1
-        if timed:
-            table.add_column("window up to")
-        for change in changes:
-            effect = f"{change['measure']} {change['effect']:.3f}"
-            cells = [change["column"], change["words"], effect, chance(change["adjusted_p"])]
-            table.add_row(*map(printable, [*cells, change["when"]] if timed else cells))
-        show_table(table)
-    if (more := len(summary["changed_columns"]) - SHOWN) > 0:
-        console.print(f"and {more} more columns, in monitor.json")
-    if summary["budgets"] is not None:
-        show_replaced(summary)
-
-
-def show_replaced(summary: dict[str, Any]) -> None:
-    """Which rows and columns of the answer the newest reference replaces."""
-    from rich.table import Table
-
-    from biselect.pages._monitor_view import replacements
-
-    out().print(printable(summary["selection_verdict"]), style="bold")
-    shown = replacements(summary["points"])
-    if shown:
-        table = Table(title_justify="left")
-        for name in shown[0]:
-            table.add_column(name.replace("_", " "))
-        for row in shown:
-            table.add_row(*(printable(text) for text in row.values()))
-        show_table(table)
 
 
 def summarise(
@@ -156,11 +106,9 @@ def summarise(
         parts = [summed_up(Table(path, columns, csv), engine, steps.step, bytes_of(compute.memory)) for path in tables]
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
-    dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
-    typer.echo(
-        f"{summary.rows:,} rows{visible(dated)}, {len(summary.columns)} columns; "
-        f"no rank is wrong by more than {100 * summary.rank_error:.2g} % of the rows, and none in the tails"
-    )
+    dated = "" if summary.first is None else phrase("terminal.dated", first=summary.first, last=summary.last)
+    facts = {"rows": summary.rows, "columns": len(summary.columns), "error": 100 * summary.rank_error}
+    typer.echo(visible(phrase("terminal.summary", **facts, dated=dated)))
     for name, why in summary.left_out.items():
-        typer.echo(visible(f"left out: {name} ({why})"))
-    steps.say(f"wrote {out}")
+        typer.echo(visible(phrase("terminal.left_out", name=name, why=why)))
+    steps.say(phrase("terminal.wrote", path=out))

@@ -15,13 +15,13 @@ from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
-from biselect.pages.terminal import figures, out, printable, show_line
+from biselect.pages.terminal import list_name, said_reason, show_line, show_rounds
+from biselect.pages.words import phrase
 
 if TYPE_CHECKING:
     from biselect.sessions import ReviewSession
 
 KEYS = {"1": "fine", "2": "not fine", "3": "unsure"}
-HINT = "1 fine, 2 not fine, 3 unsure; a note may follow. u undo, s skip, q stop"
 
 ROLES = ("time", "id", "label", "features", "exclude", "show", "types", "duplicates")  # of a session's columns
 OUT = "Folder for answers.csv, the pages and the proof."
@@ -74,7 +74,7 @@ def review(
 
     def tell_drift(drift: Mapping[str, Any]) -> None:
         style = "yellow" if drift["crossed"] else "dim"
-        steps.say(f"Against the reference in use. {drift['verdict']}", style=style)
+        steps.say(phrase("terminal.drift", verdict=drift["verdict"]), style=style)
 
     with private_files():
         session = go_on(
@@ -91,7 +91,7 @@ def review(
             steps.say(text)
         if turn.answers is not None:
             number = take_answers(session, turn.answers, who=turn.who, when=turn.when)
-            steps.say(f"took {number} answers from {turn.answers}")
+            steps.say(phrase("terminal.answers", n=number, path=turn.answers))
         if turn.replay:
             _replay(session, steps)
         rows = _present(session, k, turn.next, steps)
@@ -100,97 +100,60 @@ def review(
                 rows = _present(session, k, False, steps)
         place = offer_rows(session)
         if session.open_rows:
-            steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
+            steps.say(phrase("terminal.fill_in", path=place))
         else:
-            steps.say("All rows of the table were asked for.")
+            steps.say(phrase("terminal.all_asked"))
         if output.out is not None:
             for place in export(session, output.out, k=k, progress=steps.step):
-                steps.say(f"wrote {place}")
-        summary = rounds_summary(session.file)
+                steps.say(phrase("terminal.wrote", path=place))
+        view = rounds_summary(session.file)
         if output.json:
-            show_json(summary)
+            show_json(view)
         else:
-            _show(summary["tables"][session.choice])
+            show_rounds(view["tables"][session.choice])
 
 
 def _replay(session: ReviewSession, steps: Steps) -> None:
-    found = session.replay(progress=steps.step)
-    for name in found.taken:
-        steps.say(f"not proven, so taken as it is stored: {name}", style="yellow")
-    if not found.same:
-        raise InputError(f"a replay chose other rows in round {', '.join(map(str, found.differing))}")
-    steps.say(f"the replay chose the same rows in all {len(session.standing.rounds)} rounds")
+    replay = session.replay(progress=steps.step)
+    for name in replay.taken:
+        steps.say(phrase("terminal.stored", name=name), style="yellow")
+    if not replay.same:
+        raise InputError(f"a replay chose other rows in round {', '.join(map(str, replay.differing))}")
+    steps.say(phrase("terminal.replayed", n=len(session.standing.rounds)))
 
 
 def _present(session: ReviewSession, k: int, more: bool, steps: Steps) -> list[Any]:
     """Rows without an answer: of the present round, or of the next one where it is done."""
     rows = [] if more else session.open_rows
     if not rows:
-        with steps.step("Choosing the next rows"):
+        with steps.step(phrase("steps.next_rows")):
             rows = session.next_rows(k)
     return rows
 
 
 def _by_hand(session: ReviewSession, who: str, when: str) -> bool:
     """Ask for one answer after the other, about what is open at that moment; False where the person stops."""
-    show_line(HINT)
+    show_line(phrase("terminal.keys"))
     skipped: set[int] = set()
     while rows := [row for row in session.open_rows if row.row not in skipped]:
-        asked = rows[0]
-        show_line(f"{asked.name}  ({_list_name(asked.source)})")
-        for name, text in asked.told["shown"].items():
+        row = rows[0]
+        show_line(f"{row.name}  ({list_name(row.source)})")
+        for name, text in row.told["shown"].items():
             show_line(f"    {name}: {text}")
-        for one in asked.told["reasons"]:
-            show_line(f"    {one['column']} {one['value']}: {one['words']}")
+        for reason in row.told["reasons"]:
+            show_line(f"    {said_reason(reason)}")
         try:
             key, _, note = input("> ").strip().partition(" ")
         except EOFError:
             return False
         if key in KEYS:
-            session.answer({asked.row: KEYS[key]}, note=note or None, who=who, when=when)
+            session.answer({row.row: KEYS[key]}, note=note or None, who=who, when=when)
         elif key == "q":
             return False
         elif key == "s":
-            skipped.add(asked.row)
+            skipped.add(row.row)
         elif key == "u" and (back := session.undo(who=who, when=when)) is not None:
-            show_line(_say(f"bench.undone{'_as' if back.verdict else ''}", **asdict(back)))
+            show_line(phrase(f"bench.undone{'_as' if back.verdict else ''}", **asdict(back)))
         else:
-            show_line(HINT)
+            show_line(phrase("terminal.keys"))
     return not skipped
-
-
-def _list_name(source: str) -> str:
-    """What the page calls a list; a kind of unusual has its own name."""
-    return _say(f"rounds.{source}") if source in ("overall", "learner") else source
-
-
-def _say(key: str, **values: Any) -> str:
-    """A sentence of the page, for the terminal."""
-    from biselect.pages.words import words_of
-
-    return str(words_of().say(key, **values).striptags())
-
-
-def _show(table: dict[str, Any]) -> None:
-    """The present round and what was found, as tables for a terminal."""
-    console, present = out(), table["rounds"][-1]
-    shown = figures(f"Round {present['number']}", "row")
-    shown.add_column("list", overflow="fold")
-    shown.add_column("strongest reason", overflow="fold")
-    shown.add_column("answer")
-    for row in present["rows"]:
-        why = row["reasons"][0]
-        reason = f"{why['column']} {why['value']}: {why['words']}"
-        cells = (row["name"], _list_name(row["source"]), reason, row["verdict"])
-        shown.add_row(*map(printable, cells))
-    console.print(shown)
-    rounds = [one for one in table["found"] if one["answered"]]
-    if not rounds:
-        return
-    found = figures("Found so far", "round", "answered", "not fine", "so far", "by chance", "plain ranking")
-    for one in rounds:
-        chance = f"{'' if one['from_labels'] else 'at least '}{one['by_chance']:.1f}"
-        plain = f"{one['plain_hits']}" + (f", {one['plain_open']} not looked at" if one["plain_open"] else "")
-        told = (one["number"], one["answered"], one["hits"], one["all_hits"], chance, plain)
-        found.add_row(*map(str, told))
-    console.print(found)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.answer import answer, check_place, open_in_browser, show, without_neighbours
+from biselect.cli.answer import answer, check_place, open_in_browser, without_neighbours
 from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import Only
 from biselect.cli.options import Budgets, Output, Reference, may_be
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Csv, Kinds, RowRules, Search, Split, Weighing
+from biselect.pages.terminal import show_answer
 
 
 def select(
@@ -108,13 +109,13 @@ def report(
     if not source.exists():
         raise InputError(f"{source}: no such file; give a folder that was written with --out")
     with refused_as(f"{source}: cannot be read as a report"):
-        summary = read_json(source)
-        page = render_html(summary)
+        view = read_json(source)
+        page = render_html(view)
         if not output.json:
-            show(summary)
+            show_answer(view)
     place = out or folder / "report.html"
     write_file(place, page)
     if output.json:
-        show_json(summary)
+        show_json(view)
     if output.open:
         open_in_browser(place, Steps())

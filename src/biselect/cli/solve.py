@@ -12,6 +12,7 @@ from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem,
 from biselect.errors import InputError
 from biselect.options import Columns, Compute, Search
 from biselect.pages.terminal import printable
+from biselect.pages.words import phrase
 
 
 def solve(
@@ -60,5 +61,5 @@ def check(
         raise InputError("--part and --id-column need a --table")
     progress = Steps(output.quiet).step
     words, *more = check_answer(folder, table, part=part, id_column=columns.id, compute=compute, progress=progress)
-    for line in (f"Checked: no choice scores higher ({words})", *more):
+    for line in (phrase("terminal.checked", words=words), *more):
         typer.echo(printable(line))

@@ -14,6 +14,7 @@ from biselect.cli.console import Steps
 from biselect.cli.from_options import Only
 from biselect.cli.options import Output, may_be
 from biselect.extensions import optional
+from biselect.pages.words import phrase
 
 if TYPE_CHECKING:
     from biselect.app.guard import Entrance
@@ -44,10 +45,10 @@ def app(
 
         with suppress(OSError):  # nobody is there to press Enter
             while True:
-                typer.echo(f"{entrance.home}/\ncode {entrance.code()}")
+                typer.echo(f"{entrance.home}/\n{phrase('terminal.code', code=entrance.code())}")
                 if open_page and not webbrowser.open(entrance.file(apart).as_uri()):
-                    steps.say("found no browser; open the address above and type the code", style="bold")
-                steps.say("The code lets one browser in, Enter gives the next. Ctrl-C ends; answers are kept at once.")
+                    steps.say(phrase("terminal.no_browser_code"), style="bold")
+                steps.say(phrase("terminal.invite"))
                 if not os.read(0, 4096):
                     break
 

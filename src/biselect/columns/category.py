@@ -86,9 +86,9 @@ def labelled(cells: Cells) -> tuple[NDArray[np.float64], Sequence[str]]:
     """Positions among labels, NaN for a gap, and the labels; quantities are labelled as they are written."""
     if cells.labels is not None:
         return cells.values, cells.labels
-    known, places = np.unique(cells.values, return_inverse=True)
-    known = known[~np.isnan(known)]
-    return np.where(places < known.size, places, np.nan), [f"{value:.15g}" for value in known]
+    values, places = np.unique(cells.values, return_inverse=True)
+    values = values[~np.isnan(values)]
+    return np.where(places < values.size, places, np.nan), [f"{value:.15g}" for value in values]
 
 
 class Category(ColumnType):

@@ -40,25 +40,25 @@ def parts_of_dates(dates: Iterable[str]) -> dict[str, tuple[str, ...]]:
     >>> parts_of_dates(["paid", "created:hour,gap"])
     {'paid': ('hour', 'weekday'), 'created': ('hour', 'gap')}
     """
-    asked = {}
+    parts_of = {}
     for entry in [dates] if isinstance(dates, str) else dates:
         name, colon, listed = entry.rpartition(":") if ":" in entry else (entry, "", "")
         parts = tuple(part.strip() for part in listed.split(",") if part.strip()) if colon else USUAL_PARTS
         if not parts or (unknown := [part for part in parts if part not in DATE_PARTS]):
-            named = repr(unknown[0]) if parts else "nothing"
-            said = spell(Columns(types={name: f"date:{listed}"}))
-            raise InputError(f"{said} asks for {named}; the parts of a date are {', '.join(DATE_PARTS)}")
-        asked[name] = parts
-    return asked
+            example = repr(unknown[0]) if parts else "nothing"
+            option = spell(Columns(types={name: f"date:{listed}"}))
+            raise InputError(f"{option} asks for {example}; the parts of a date are {', '.join(DATE_PARTS)}")
+        parts_of[name] = parts
+    return parts_of
 
 
 def date_part(series: nw.Series[Any], name: str, part: str) -> tuple[NDArray[np.float64], Sequence[str] | None]:
     """One part of a date column, with its labels where it is a category."""
-    kind, said = series.dtype, spell(Columns(types={name: f"date:{part}"}))
+    kind, option = series.dtype, spell(Columns(types={name: f"date:{part}"}))
     if not kind.is_temporal() or kind == nw.Duration or (kind == nw.Date and part == "hour"):
-        raise InputError(f"{said}: column {name!r} holds {kind}, which has no {part}")
+        raise InputError(f"{option}: column {name!r} holds {kind}, which has no {part}")
     if kind == nw.Time and part != "hour":
-        raise InputError(f"{said}: column {name!r} holds times of day, which have no {part}")
+        raise InputError(f"{option}: column {name!r} holds times of day, which have no {part}")
     if part == "hour":
         return series.dt.hour().cast(nw.Float64).to_numpy(), HOURS
     if part == "weekday":
@@ -66,10 +66,10 @@ def date_part(series: nw.Series[Any], name: str, part: str) -> tuple[NDArray[np.
     seconds = series.cast(nw.Datetime("us")).dt.timestamp("us").cast(nw.Float64).to_numpy() / 1e6
     order = np.argsort(seconds, kind="stable")  # missing ones last
     gaps = np.full(seconds.size, np.nan)
-    known = order[: int((~np.isnan(seconds)).sum())]
-    if known.size > 1:
-        between = np.diff(seconds[known])
-        gaps[known] = np.append(between[0], between)  # no row is before the first, which takes the next one's gap
+    order_known = order[: int((~np.isnan(seconds)).sum())]
+    if order_known.size > 1:
+        between = np.diff(seconds[order_known])
+        gaps[order_known] = np.append(between[0], between)  # no row is before the first, which takes the next one's gap
     return gaps, None
 
 
@@ -156,7 +156,7 @@ def _parse_times(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[p
     parsed = parse_column(column, ReadingHints())
     if not is_text(parsed.values.type):
         return parsed.values, parsed.date_form
-    said = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
+    words = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
     if (texts := distinct_texts(column)) is not None:
         dates = [shape for shape in texts.shapes if forms_of(shape)]
         usual = max(dates, key=lambda shape: texts.number([shape]), default="")
@@ -169,9 +169,9 @@ def _parse_times(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[p
             row = pc.index(wrong, True).as_py()
             many = pc.sum(wrong).as_py()
             more = f" ({many:,} such entries)" if many > 1 else ""
-            said = f"time column {name!r} holds what is no date: {place_of(row)} holds {column[row].as_py()!r}{more}"
+            words = f"time column {name!r} holds what is no date: {place_of(row)} holds {column[row].as_py()!r}{more}"
     raise InputError(
-        f"{said}; write dates as 2026-03-28 18:55, all with an offset or all without, or give "
+        f"{words}; write dates as 2026-03-28 18:55, all with an offset or all without, or give "
         f"{spell(Csv(date_format=ANY))}, such as '%d/%m/%Y %H:%M'"
     )
 
@@ -191,9 +191,9 @@ def _times_written(column: pa.ChunkedArray, name: str, date_format: str, place_o
         )
     coded = pc.cast(column, pa.string()).combine_chunks().dictionary_encode()
     texts = pc.utf8_trim_whitespace(coded.dictionary)
-    known = from_form(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), date_format)
-    times = pa.chunked_array([known.take(coded.indices)])
-    unread = pc.and_(pc.is_null(known), pc.not_equal(texts, ""))
+    moments = from_form(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), date_format)
+    times = pa.chunked_array([moments.take(coded.indices)])
+    unread = pc.and_(pc.is_null(moments), pc.not_equal(texts, ""))
     if pc.any(unread).as_py():
         rows = pc.fill_null(unread.take(coded.indices), False)
         row, wrong = pc.index(rows, True).as_py(), pc.sum(rows).as_py()

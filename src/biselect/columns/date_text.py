@@ -50,18 +50,18 @@ def forms_of(shape: str) -> tuple[str, ...]:
     """
     if _ISO.fullmatch(shape):
         return ("ISO",)
-    if found := _NAMED.fullmatch(shape):
-        return (f"%d{found['mark']}%b{found['mark']}{_year(found['c'])}{_time(found)}",)
-    if found := _US_NAMED.fullmatch(shape):
-        return (f"%b %d, %Y{_time(found)}",)
-    if not (found := _DIGITS.fullmatch(shape)):
+    if match := _NAMED.fullmatch(shape):
+        return (f"%d{match['mark']}%b{match['mark']}{_year(match['c'])}{_time(match)}",)
+    if match := _US_NAMED.fullmatch(shape):
+        return (f"%b %d, %Y{_time(match)}",)
+    if not (match := _DIGITS.fullmatch(shape)):
         return ()
-    mark, ends = found["mark"], _time(found)
-    if len(found["a"]) == 4:
-        return (f"%Y{mark}%m{mark}%d{ends}",) if len(found["c"]) == 2 else ()
-    if len(found["a"]) == 3 or (len(found["c"]) == 2 and (len(found["a"]), len(found["b"])) != (2, 2)):
+    mark, ends = match["mark"], _time(match)
+    if len(match["a"]) == 4:
+        return (f"%Y{mark}%m{mark}%d{ends}",) if len(match["c"]) == 2 else ()
+    if len(match["a"]) == 3 or (len(match["c"]) == 2 and (len(match["a"]), len(match["b"])) != (2, 2)):
         return ()  # 1.2.10 is rather a version than a day
-    year = _year(found["c"])
+    year = _year(match["c"])
     return f"%d{mark}%m{mark}{year}{ends}", f"%m{mark}%d{mark}{year}{ends}"
 
 
@@ -69,12 +69,12 @@ def _year(digits: str) -> str:
     return "%Y" if len(digits) == 4 else "%y"
 
 
-def _time(found: re.Match[str]) -> str:
-    if not found["gap"]:
+def _time(match: re.Match[str]) -> str:
+    if not match["gap"]:
         return ""
-    hour = "%I" if found["half"] else "%H"
-    half = "" if not found["half"] else " %p" if found["half"].startswith(" ") else "%p"
-    return f"{found['gap']}{hour}:%M{':%S' if found['second'] else ''}{half}"
+    hour = "%I" if match["half"] else "%H"
+    half = "" if not match["half"] else " %p" if match["half"].startswith(" ") else "%p"
+    return f"{match['gap']}{hour}:%M{':%S' if match['second'] else ''}{half}"
 
 
 def to_dates(texts: pa.Array, shapes: Iterable[str], spread: Callable[[pa.Array], pa.ChunkedArray]) -> Dates | None:
@@ -108,9 +108,9 @@ def from_form(texts: pa.Array, form: str) -> pa.Array:
             return read
     except (pa.ArrowException, ValueError):  # a part of the form that Arrow does not know
         pass
-    known = [None if text is None else _moment(text, form) for text in texts.to_pylist()]
-    with_offset = any(moment is not None and moment.tzinfo is not None for moment in known)
-    return pa.array(known, pa.timestamp("us", tz="UTC" if with_offset else None))
+    moments = [None if text is None else _moment(text, form) for text in texts.to_pylist()]
+    with_offset = any(moment is not None and moment.tzinfo is not None for moment in moments)
+    return pa.array(moments, pa.timestamp("us", tz="UTC" if with_offset else None))
 
 
 def _moment(text: str, form: str) -> datetime | None:
@@ -147,5 +147,5 @@ def _strptime(texts: pa.Array, form: str) -> pa.Array:
 
 
 def _sorted(values: pa.ChunkedArray) -> bool:
-    known = values.drop_null().combine_chunks().cast(pa.int64()).to_numpy()
-    return bool((known[1:] >= known[:-1]).all() or (known[1:] <= known[:-1]).all())
+    moments = values.drop_null().combine_chunks().cast(pa.int64()).to_numpy()
+    return bool((moments[1:] >= moments[:-1]).all() or (moments[1:] <= moments[:-1]).all())

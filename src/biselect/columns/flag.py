@@ -63,28 +63,28 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def label_flags(table: pa.Table, name: str, where: str, positive: str | None = None) -> tuple[NDArray[np.bool_], str]:
     """Which rows are positive, and the value that says so; with `positive` given all others are negative."""
     texts = as_texts(table[name])
-    found = sorted(value for value in pc.unique(texts).to_pylist() if value is not None)
-    listed = ", ".join(map(repr, found[:SHOWN])) + (f" … ({len(found)} values)" if len(found) > SHOWN else "")
+    values = sorted(value for value in pc.unique(texts).to_pylist() if value is not None)
+    listed = ", ".join(map(repr, values[:SHOWN])) + (f" … ({len(values)} values)" if len(values) > SHOWN else "")
     if positive is not None:
-        known = {value.lower(): value for value in found}
-        if positive.lower() not in known:
+        by_lower_case = {value.lower(): value for value in values}
+        if positive.lower() not in by_lower_case:
             raise InputError(f"{where}: label column {name!r} holds no {positive!r}; it holds {listed}")
-        chosen = known[positive.lower()]
+        positive_value = by_lower_case[positive.lower()]
     else:
         if texts.null_count:
             raise InputError(
                 f"{where}: label column {name!r} has {texts.null_count} missing values; to count them as negative, "
-                f"name the positive value: {spell(Columns(label=f'{name}={positive_of(found) or VALUE}'))}"
+                f"name the positive value: {spell(Columns(label=f'{name}={positive_of(values) or VALUE}'))}"
             )
-        taken = positive_of(found)
-        if taken is None:
+        guess = positive_of(values)
+        if guess is None:
             raise InputError(
                 f"{where}: label column {name!r} must hold 0 and 1 only, or two values such as yes and no, but holds "
-                f"{listed}; name the positive one: {spell(Columns(label=f'{name}={[VALUE, *found][-1]}'))}"
+                f"{listed}; name the positive one: {spell(Columns(label=f'{name}={[VALUE, *values][-1]}'))}"
             )
-        chosen = taken
-    marks = pc.fill_null(pc.equal(texts, chosen), False)
-    return np.asarray(marks.combine_chunks().to_numpy(zero_copy_only=False), dtype=bool), chosen
+        positive_value = guess
+    marks = pc.fill_null(pc.equal(texts, positive_value), False)
+    return np.asarray(marks.combine_chunks().to_numpy(zero_copy_only=False), dtype=bool), positive_value
 
 
 class Flag(Category):

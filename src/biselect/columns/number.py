@@ -68,8 +68,8 @@ class Number(ColumnType):
             return None
         ways = list(patterns.values())
         style, is_guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
-        given = {"decimal": hints.decimal, "thousands": hints.thousands}
-        style = replace(style, **{name: mark for name, mark in given.items() if mark is not None})
+        marks_given = {"decimal": hints.decimal, "thousands": hints.thousands}
+        style = replace(style, **{name: mark for name, mark in marks_given.items() if mark is not None})
         units = {way.unit for way in ways if way.unit}
         if len(units) > 1 or not all(way.fits(style) for way in ways):
             return None
@@ -96,8 +96,8 @@ class Number(ColumnType):
         if is_text(column.type):
             if not (strange := unparsable_entries(column, MOSTLY)):
                 return None
-            shown = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
-            return Claim(role="unclear", remark=f"mostly numbers, but also {shown}", strange=strange)
+            examples = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
+            return Claim(role="unclear", remark=f"mostly numbers, but also {examples}", strange=strange)
         return Claim(role=self.name) if is_number(column.type) and not looks_like_code(name, column) else None
 
     def count(self, cells: Cells) -> Distribution | None:
@@ -107,8 +107,8 @@ class Number(ColumnType):
 
     def merge(self, parts: Sequence[Distribution | None]) -> Distribution | None:
         """The distribution of the values of all."""
-        known = [part for part in parts if part is not None]
-        return Distribution.merged(known) if known else None
+        parts_with_values = [part for part in parts if part is not None]
+        return Distribution.merged(parts_with_values) if parts_with_values else None
 
     def distribution(self, reference: ColumnReference) -> Distribution:
         """Of the residuals."""

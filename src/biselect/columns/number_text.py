@@ -76,20 +76,20 @@ def written(text: str) -> NumberPattern | None:
     >>> written("1.234,56"), written("1.234").either, written("0.234").decimal, written("1.2.3")
     (NumberPattern(decimal=',', thousands='.', either='', unit='', whole=False, simple=True), '.', '.', None)
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None or bool(found["open"]) != bool(found["close"]) or (found["before"] and found["after"]):
+    match = _NUMBER.fullmatch(text)
+    if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
         return None
-    if sum(bool(found[part]) for part in ("open", "sign", "inner", "last")) > 1:
+    if sum(bool(match[part]) for part in ("open", "sign", "inner", "last")) > 1:
         return None
-    marks = _marks(found["body"])
+    marks = _marks(match["body"])
     if marks is None:
         return None
     decimal, thousands, either = marks
-    unit = found["before"] or found["after"] or ""
-    odd = any(found[part] for part in ("open", "inner", "last", "before", "after")) or found["sign"] in ("+", "−")
-    if found["power"] and (thousands or either or unit):
+    unit = match["before"] or match["after"] or ""
+    odd = any(match[part] for part in ("open", "inner", "last", "before", "after")) or match["sign"] in ("+", "−")
+    if match["power"] and (thousands or either or unit):
         return None
-    whole = not decimal and not found["power"]
+    whole = not decimal and not match["power"]
     return NumberPattern(decimal=decimal, thousands=thousands, either=either, unit=unit, whole=whole, simple=not odd)
 
 
@@ -146,10 +146,10 @@ def file_style(columns: Iterable[Iterable[NumberPattern]]) -> NumberFormat | Non
     """The style that most columns are certainly written in; None where none shows any."""
     votes: Counter[str] = Counter()
     for ways in columns:
-        known = {way.decimal for way in ways if way.decimal}
-        known |= {"," if way.thousands == "." else "." for way in ways if way.thousands in (".", ",")}
-        if len(known) == 1:
-            votes.update(known)
+        marks = {way.decimal for way in ways if way.decimal}
+        marks |= {"," if way.thousands == "." else "." for way in ways if way.thousands in (".", ",")}
+        if len(marks) == 1:
+            votes.update(marks)
     return NumberFormat(decimal=votes.most_common(1)[0][0]) if votes else None
 
 

@@ -34,10 +34,10 @@ class Text(Category):
     def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
         """A category, unless most texts stand once."""
         fitted = CATEGORY.fit(replace(reference, type=CATEGORY), name, missing)
-        texts, known = len(fitted.counts.counts.keys() - {None}), fitted.counts.rows - reference.gaps
-        if texts > FEWEST_TEXTS and fitted.counts.singles > FREE_TEXT * known:
+        texts, present = len(fitted.counts.counts.keys() - {None}), fitted.counts.rows - reference.gaps
+        if texts > FEWEST_TEXTS and fitted.counts.singles > FREE_TEXT * present:
             raise InputError(
-                f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
+                f"column {name!r} holds free text or ids: {texts:,} different ones in {present:,} reference rows, most "
                 f"of them once, so a new one means nothing. Leave it out with {spell(Columns(exclude=[name]))}, only "
                 f"show it with {spell(Columns(show=[name]))}, make it {spell(Columns(id=name))}, or insist with "
                 f"{spell(Columns(types={name: 'category'}))}"

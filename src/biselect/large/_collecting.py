@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numba import njit
 from numpy.typing import NDArray
 
 from biselect.columns.counts import lots
 from biselect.large._ids import id_texts
+from biselect.large._survey import FeatureColumns
 from biselect.large._time_cut import ORIGIN
-from biselect.large.blocks import FeatureColumns, joined, packed, told_of
 from biselect.large.dataset import Part
-from biselect.large.passes import Arrays
+from biselect.large.passes import Arrays, errors_of, joined, packed
 from biselect.tables import NamedMatrix
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
@@ -82,8 +83,6 @@ class View:
 
     def sums(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each row what its m largest weights in these columns add up to."""
-        from biselect.large._heavy_kernel import top_sums  # loads numba
-
         found = np.empty(len(W))
         top_sums(W, np.array(self.columns), self.m, found)
         return found
@@ -121,8 +120,6 @@ class QuickLook:
 
     def weights(self, column: int, x: NDArray[Any], out: NDArray[np.float32]) -> None:
         """Fill `out` with at least what each number of a column weighs."""
-        from biselect.large._heavy_kernel import levels_of  # loads numba
-
         lows, highs = self.lows[:, column].astype(x.dtype), self.highs[:, column].astype(x.dtype)
         if x.dtype == np.float32:  # rounded inwards
             lows, highs = np.nextafter(lows, np.float32(np.inf)), np.nextafter(highs, np.float32(-np.inf))
@@ -157,13 +154,13 @@ class Collecting:
     heavy: float
     seed: int
     id_column: str | None = None
-    ids: frozenset[str] = frozenset()
+    ids: tuple[str, ...] = ()
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
         columns = list(dict.fromkeys([*self.features.names, *self.beside]))
         kept, positions = [], []
-        with told_of(part):
+        with errors_of(part):
             for first, block in part.blocks(columns):
                 rows = self._rows(first, block)
                 if rows.size:
@@ -228,7 +225,7 @@ class Collecting:
             texts = block[ORIGIN].cast(pa.large_string())
         else:
             texts = pa.array(np.arange(first, first + block.num_rows)).cast(pa.large_string())
-        wanted = pa.array(sorted(self.ids), pa.large_string())
+        wanted = pa.array(self.ids, pa.large_string())
         return np.flatnonzero(pc.is_in(texts, wanted).to_numpy(zero_copy_only=False))
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
@@ -268,3 +265,44 @@ def view_of(columns: Sequence[int], m: int, W: NDArray[np.float64], share: float
     own = W[:, list(columns)]
     theta = float(np.partition(own, own.shape[1] - m, axis=1)[:, own.shape[1] - m].mean())
     return replace(plain, heavy=Heavy.of(plain.sums(W), share, rows), theta=theta)
+
+
+@njit(cache=True, nogil=True)
+def levels_of(
+    x: NDArray[Any],
+    lows: NDArray[Any],
+    highs: NDArray[Any],
+    rises: NDArray[np.float32],
+    weights: NDArray[np.float32],
+) -> None:
+    """Fill `weights` with at least what each x weighs.
+
+    Within the interval [lows[l], highs[l]] that is rises[0] + … + rises[l]; outside all of them, and where x is
+    missing, all rises together.
+    """
+    weights[:] = rises[0]
+    for level in range(lows.size):  # the inner loop runs over x, so that it is done in vector registers
+        low, high, rise = lows[level], highs[level], rises[level + 1]
+        for i in range(x.size):
+            weights[i] += np.float32(0.0) if (x[i] >= low) & (x[i] <= high) else rise
+
+
+@njit(cache=True, nogil=True)
+def top_sums(W: NDArray[np.float64], columns: NDArray[np.int64], m: int, sums: NDArray[np.float64]) -> None:
+    """Fill sums[i] with what the m largest weights of row i in these columns add up to, the largest added first."""
+    held = np.empty(m)
+    for i in range(W.shape[0]):
+        held[:] = -np.inf
+        for j in columns:
+            w = W[i, j]
+            if w <= held[m - 1]:
+                continue
+            place = m - 1
+            while place > 0 and held[place - 1] < w:
+                held[place] = held[place - 1]
+                place -= 1
+            held[place] = w
+        total = 0.0
+        for q in range(m):
+            total += held[q]
+        sums[i] = total

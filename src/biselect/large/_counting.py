@@ -11,10 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.columns.counts import Counts, Ruler, lots, merged_counts
-from biselect.large._survey import Surveyed, sample_matrix
-from biselect.large.blocks import FeatureColumns, merged_blocks
+from biselect.large._survey import FeatureColumns, Surveyed, sample_matrix
 from biselect.large.dataset import Part
-from biselect.large.passes import Arrays
+from biselect.large.passes import Arrays, merged_blocks
 from biselect.tables import rows_of
 from biselect.weights.reference import Windows, known_categories, squarable, windows_of
 from biselect.weights.whole_row import SAMPLE

@@ -1,9 +1,9 @@
 """Ids over all parts: whether one stands in two rows.
 
-An id is the text of its entry, as in `biselect.tables._named_columns.texts`.
+An id is the text of its entry, as in `biselect.tables.named_columns.texts`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 
 from biselect.columns.recognition import is_text
 from biselect.errors import InputError
-from biselect.large.dataset import Part, Partitions, place_of
-from biselect.large.passes import Arrays, Pass, over
-
-Run = Callable[[Pass, Sequence[Part]], Arrays]
-"""Runs a pass over parts, as `biselect.large.passes.over` does."""
+from biselect.large.dataset import Part, Partitions, place_of, rows_at
+from biselect.large.passes import Arrays, Run, over
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
 SHOWN = 4  # repeated ids named in an error
@@ -92,33 +89,6 @@ class IdHashes:
         return {"hash": joined["hash"], "without": joined["without"][:1]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class IdsAt:
-    """A pass that takes the ids of some rows, as bytes one after the other with the length of each."""
-
-    column: str
-    rows: tuple[int, ...]
-    name: str = "reading ids"
-
-    def of_part(self, part: Part) -> Arrays:
-        """`bytes` and `length` of each id."""
-        wanted = np.array(sorted(self.rows), dtype=np.int64)
-        texts = list[str]()
-        if ((wanted >= part.first) & (wanted < part.first + part.rows)).any():
-            for first, block in part.blocks([self.column]):
-                here = wanted[(wanted >= first) & (wanted < first + block.num_rows)] - first
-                texts += id_texts(block[self.column].take(pa.array(here))).to_pylist()
-        encoded = [text.encode() for text in texts]
-        return {
-            "bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-            "length": np.array(list(map(len, encoded)), dtype=np.int64),
-        }
-
-    def merged(self, before: Arrays, after: Arrays) -> Arrays:
-        """Those of both."""
-        return {key: np.concatenate([before[key], after[key]]) for key in ("bytes", "length")}
-
-
 def refuse_repeated_ids(partitions: Partitions, column: str, *, run: Run = over) -> bool:
     """An error that names both rows if an id stands in two, or the first row without an id.
 
@@ -127,42 +97,33 @@ def refuse_repeated_ids(partitions: Partitions, column: str, *, run: Run = over)
     """
     if partitions.rows > MOST_COMPARED:
         return False
-    found = run(IdHashes(column=column), partitions.parts)
-    if found["without"].size:
-        place = place_of(partitions, int(found["without"][0].item()))
+    arrays = run(IdHashes(column=column), partitions.parts)
+    if arrays["without"].size:
+        place = place_of(partitions, int(arrays["without"][0].item()))
         raise InputError(f"the pool: column {column!r} has no value in {place}; every row needs an id")
-    taken = found["hash"]
-    ordered = np.sort(taken)
+    hashed = arrays["hash"]
+    ordered = np.sort(hashed)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not twice.size:
         return True
-    rows = np.flatnonzero(np.isin(taken, twice))
-    firsts = rows[np.sort(np.unique(taken[rows], return_index=True)[1])]  # of each hash, in the order of the table
+    rows = np.flatnonzero(np.isin(hashed, twice))
+    firsts = rows[np.sort(np.unique(hashed[rows], return_index=True)[1])]  # of each hash, in the order of the table
     for begin in range(0, firsts.size, SHOWN):  # until some are really the same
-        alike = [rows[taken[rows] == taken[row]][:COMPARED] for row in firsts[begin : begin + SHOWN]]
-        seen: dict[str, int] = {}
-        repeated: dict[str, tuple[int, int]] = {}
-        for row, text in _texts_at(np.concatenate(alike), column, partitions, run):
-            if text in seen:
-                repeated.setdefault(text, (seen[text], row))
-            seen.setdefault(text, row)
-        if repeated:
-            found_first = sorted(repeated.items(), key=lambda one: one[1][0])
-            raise _repeated(found_first, int(firsts.size), partitions)
+        alike = [rows[hashed[rows] == hashed[row]][:COMPARED] for row in firsts[begin : begin + SHOWN]]
+        positions = np.sort(np.concatenate(alike))
+        places: dict[str, list[int]] = {}
+        for row, text in zip(
+            positions.tolist(), id_texts(rows_at(partitions, [column], positions)[column]).to_pylist(), strict=True
+        ):
+            places.setdefault(text, []).append(row)
+        if repeated := {text: at for text, at in places.items() if len(at) > 1}:
+            raise _repeated(sorted(repeated.items(), key=lambda one: one[1]), int(firsts.size), partitions)
     return True
 
 
-def _texts_at(rows: NDArray[np.int64], column: str, partitions: Partitions, run: Run) -> list[tuple[int, str]]:
-    wanted = tuple(np.sort(rows).tolist())
-    found = run(IdsAt(column=column, rows=wanted), partitions.parts)
-    ends = np.cumsum(found["length"]).tolist()
-    content = found["bytes"].tobytes()
-    return [(row, content[begin:end].decode()) for row, begin, end in zip(wanted, [0, *ends], ends, strict=False)]
-
-
-def _repeated(found: Sequence[tuple[str, tuple[int, int]]], number: int, partitions: Partitions) -> InputError:
-    """In the words of `biselect.tables._named_columns.texts`."""
-    (name, (first, second)), *others = found
+def _repeated(ids: Sequence[tuple[str, list[int]]], number: int, partitions: Partitions) -> InputError:
+    """In the words of `biselect.tables.named_columns.texts`."""
+    (name, (first, second, *_)), *others = ids
     many = ""
     if others:
         shown = ", ".join(repr(other) for other, _ in others[: SHOWN - 1]) + (" …" if number > SHOWN else "")

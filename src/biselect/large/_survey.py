@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,21 +12,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.counts import drawn
+from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import as_texts
+from biselect.columns.number import arrow_floats
+from biselect.columns.recognition import is_number
 from biselect.errors import InputError
-from biselect.large.blocks import (
-    FeatureColumns,
-    as_bytes,
-    from_bytes,
-    joined,
-    packed,
-    told_of,
-    unpacked,
-)
 from biselect.large.dataset import Part
-from biselect.large.passes import Arrays
+from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
 from biselect.options import Columns, spell
-from biselect.tables import NamedMatrix
+from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable
 from biselect.weights.reference import MOST_LABELS
 
 SAMPLE = 1 << 15  # rows, about
@@ -44,6 +39,58 @@ def sample_share(rows: int, columns: int = 1) -> float:
     """The share of a table that is drawn."""
     fewest = row_limit(SAMPLE, columns)
     return min(1.0, min(row_limit(MOST_SAMPLE, max(1, columns // 32)), max(fewest, rows // ROWS_A_DRAW)) / rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureColumns:
+    """How the features of a block are read.
+
+    Attributes:
+        names: columns of the table.
+        categories: those of numbers that name things.
+        dates: date columns and their parts.
+        missing: whether a missing value is an `error`.
+        where: the table, in words.
+        kept: features to use, by name and in order; None for all.
+    """
+
+    names: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    missing: str = "weigh"
+    where: str = "the pool"
+    kept: tuple[str, ...] | None = None
+
+    def matrix(self, block: pa.Table, positions: NDArray[np.int64] | None = None) -> NamedMatrix:
+        """The features of a block, whose rows stand at these positions; unusable entries are refused."""
+        found = as_matrix(block.select(self.names), categories=self.categories, dates=self.dates)
+        if self.kept is not None:
+            found = align(found, self.kept, named=True, where=self.where)
+        at = np.arange(len(found)) if positions is None else positions
+        refuse_unusable(
+            found.values,
+            found.names,
+            where=self.where,
+            missing=self.missing,
+            place_of=lambda row: f"row {at[row]:,}",
+        )
+        return found
+
+    def numbers(self, block: pa.Table) -> dict[str, NDArray[Any]]:
+        """Features that are numbers as they are stored, as arrays; NaN for a missing entry."""
+        special = {*self.categories, *parts_of_dates(self.dates)}
+        return {
+            name: _as_array(block[name])
+            for name in self.names
+            if name not in special and is_number(block.schema.field(name).type)
+        }
+
+
+def _as_array(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of numbers, without a copy where it can be."""
+    if column.null_count or not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
+        column = arrow_floats(column)
+    return np.asarray(column.to_numpy())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +113,7 @@ class Survey:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        with told_of(part):
+        with errors_of(part):
             return self._of_part(part)
 
     def _of_part(self, part: Part) -> Arrays:

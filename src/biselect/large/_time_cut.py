@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from biselect.columns.date import read_times
 from biselect.errors import InputError
-from biselect.large._ids import Run
 from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
-from biselect.large.passes import Arrays, over
+from biselect.large.passes import Arrays, Run, over
 from biselect.options import ANY, Csv, Split, spell
 from biselect.tables import entry_as_text, rows_until
 from biselect.tables.readers import reading_of

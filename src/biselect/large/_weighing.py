@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.large._collecting import moved_back
-from biselect.large.blocks import FeatureColumns
+from biselect.large._survey import FeatureColumns
 from biselect.tables import NamedMatrix, Roles
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 from biselect.weights.reference import Windows, stored_windows, windows_from_store
 
 FORMAT = "biselect-calibration-3"
-FILE = "calibration.npz"
 SETTINGS = ("map", "center", "cap", "missing", "seed")  # of a calibrator
 
 

@@ -23,13 +23,13 @@ from biselect.core.untrusted import shortened
 from biselect.errors import BiselectError, InputError
 from biselect.large._collecting import moved_back
 from biselect.large._survey import sample_share
-from biselect.large._weighing import FILE, Weighing
-from biselect.large.blocks import joined, merged_blocks, packed, unpacked
+from biselect.large._weighing import Weighing
 from biselect.large.dataset import Part
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import neighbour_cutoff, pool_of
-from biselect.large.opening import PLANNED_MARGINALS, open_parts
-from biselect.large.passes import Arrays
+from biselect.large.opening import PLANNED_MARGINALS
+from biselect.large.passes import Arrays, joined, merged_blocks, packed, unpacked
+from biselect.large.sides import open_parts
 from biselect.large.spool import Spool
 from biselect.options import Compute, Csv, RowRules
 from biselect.progress import Steps, steps_of
@@ -39,6 +39,7 @@ from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.weigher import PoolFacts
 
+FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ
 BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
 BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about

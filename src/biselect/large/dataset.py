@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
@@ -19,6 +21,7 @@ from biselect.tables import require_columns
 BLOCK_ROWS = 1 << 16  # read at a time
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
 BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
+MEMORY = 2 << 30  # bytes, unless somebody says otherwise
 PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
 
 
@@ -76,27 +79,31 @@ class Partitions:
         """How many rows there are in all."""
         return sum(part.rows for part in self.parts)
 
+    def held(self) -> pa.Table:
+        """All rows, in memory."""
+        blocks = (block for part in self.parts for _, block in part.blocks(self.schema.names))
+        return pa.concat_tables([self.schema.empty_table(), *blocks])
+
 
 def rows_of_a_part(rows: int) -> int:
     """How many rows of a table of so many a part should have."""
     return min(MOST_PART_ROWS, max(FEWEST_PART_ROWS, rows // PARTS))
 
 
-def in_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in blocks of at most BLOCK_ROWS; those of tiny tables are joined."""
-    waiting: list[pa.Table] = []
-    held = 0
+def in_blocks(tables: Iterable[pa.Table], size: int | None = None) -> Iterator[pa.Table]:
+    """The same rows in blocks of at most so many, BLOCK_ROWS where None; those of tiny tables are joined."""
+    size, waiting, rows = size or BLOCK_ROWS, list[pa.Table](), 0
     for table in tables:
-        if waiting and held + table.num_rows > BLOCK_ROWS:
+        if waiting and rows + table.num_rows > size:
             yield _joined(waiting)
-            waiting, held = [], 0
-        for first in range(0, table.num_rows, BLOCK_ROWS):
-            block = table.slice(first, BLOCK_ROWS)
-            if 2 * block.num_rows > BLOCK_ROWS and not waiting:
+            waiting, rows = [], 0
+        for first in range(0, table.num_rows, size):
+            block = table.slice(first, size)
+            if 2 * block.num_rows > size and not waiting:
                 yield block
             else:
                 waiting.append(block)
-                held += block.num_rows
+                rows += block.num_rows
     if waiting:
         yield _joined(waiting)
 
@@ -147,6 +154,17 @@ def refuse_empty(partitions: Partitions) -> Partitions:
 def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
     """An error for columns that a table does not have."""
     require_columns(schema.empty_table(), columns, name)
+
+
+def rows_at(table: Partitions, columns: Sequence[str], positions: NDArray[np.int64]) -> pa.Table:
+    """These columns of the rows at these positions, which ascend; only parts that hold any are read."""
+    blocks = [table.schema.empty_table().select(list(columns))]
+    for part in table.parts:
+        begin, end = np.searchsorted(positions, [part.first, part.first + part.rows])
+        for first, block in part.blocks(columns) if begin < end else ():
+            here = positions[(positions >= first) & (positions < first + block.num_rows)]
+            blocks.append(block.take(here - first))
+    return pa.concat_tables(blocks)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,29 +1,178 @@
-"""A Dask cluster: neighbouring parts go to a worker together, little comes back, a lost worker changes nothing."""
+"""Engines run passes: threads of this machine, or a Dask cluster, with the same bytes out.
+
+Parts are taken in order and reduced in order, a few of them at a time, so that memory stays bounded. Reading and
+compiled kernels let go of Python's lock, so that threads really run side by side. On a cluster neighbouring parts go to
+a worker together, little comes back, and a lost worker changes nothing.
+"""
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from itertools import groupby, islice
-from pickle import PickleBuffer
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import groupby
+from math import nan
 from pydoc import locate  # part of Python, so that a worker without biselect can answer
-from typing import Any
+from threading import Event
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from biselect._version import __version__
 from biselect.errors import BiselectError, InputError
 from biselect.extensions import optional
-from biselect.large._any_source import MEMORY
-from biselect.large.dataset import Part
-from biselect.large.passes import Arrays, Counter, Engine, Pass, Threads, Traffic, over
+from biselect.large.dataset import MEMORY, Part, RowSource
+from biselect.large.passes import Arrays, Pass, over
 from biselect.options import Compute, spell
 from biselect.progress import Progress
 
+PER_THREAD = 192 << 20  # bytes that a thread may need: blocks as they are read and unpacked, and what is found in them
+AHEAD = 2  # shares handed out at a time, per thread or worker: the next ones wait while the oldest is finished
 VERSION = "biselect._version.__version__"
 PATIENCE = 10.0  # seconds to wait for a cluster to answer, and for its first worker
 PER_WORKER = 4  # shares, so that a slow worker does not hold up the others for long
 MOST_ROWS = 1 << 24  # of a share: what is computed again where a worker is lost
-AHEAD = 2  # shares handed out at a time, per worker
 
 Share = tuple[Part, ...]
+
+
+class Engine(Protocol):
+    """Runs passes. The result is the same to the byte on every engine, because a pass depends on the rows alone.
+
+    An error in a part ends the pass once those before it are done, as the same error that the part raised.
+
+    Attributes:
+        name: for messages.
+    """
+
+    name: str
+
+    def run(self, request: Pass, parts: Sequence[Part], progress: Progress | None = None) -> Arrays:
+        """What all parts hold together.
+
+        Args:
+            request: the pass.
+            parts: in the order of their rows, at least one.
+            progress: called with the share of the parts that are done.
+        """
+        ...
+
+
+class Running:
+    """Shares of a pass, handed out in order.
+
+    Attributes:
+        futures: shares that are being computed and their results to be, the oldest first.
+    """
+
+    def __init__(self, submit: Callable[[Share], Any], ahead: int):
+        self.submit, self.ahead = submit, ahead
+        self.futures: deque[tuple[Share, Any]] = deque()
+
+    def reduced(self, request: Pass, shares: Sequence[Share], progress: Progress | None) -> Arrays:
+        """What all shares hold together."""
+        if not shares:
+            raise InputError("the table has no rows")
+        return reduce(request.merged, self._results(shares, progress))
+
+    def _results(self, shares: Sequence[Share], progress: Progress | None) -> Iterator[Arrays]:
+        waiting, finished, parts = deque(shares), 0, sum(map(len, shares))
+        while waiting or self.futures:
+            while waiting and len(self.futures) < self.ahead:
+                share = waiting.popleft()
+                self.futures.append((share, self.submit(share)))
+            arrays = self.futures[0][1].result()
+            share, _ = self.futures.popleft()
+            yield arrays
+            finished += len(share)
+            if progress is not None:
+                progress(finished / parts, nan)
+
+
+class Threads:
+    """A thread per core, or fewer where memory is short."""
+
+    name = "threads"
+
+    def __init__(self, memory: int = MEMORY):
+        self.threads = max(1, min(pa.cpu_count(), memory // PER_THREAD))
+
+    def run(self, request: Pass, parts: Sequence[Part], progress: Progress | None = None) -> Arrays:
+        """See `Engine`."""
+        stop = Event()
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="biselect-part") as pool:
+            try:
+                running = Running(
+                    lambda share: pool.submit(over, request, [_stoppable(part, stop) for part in share]),
+                    AHEAD * self.threads,
+                )
+                return running.reduced(request, [(part,) for part in parts], progress)
+            finally:  # after an error or Ctrl-C the others end with the block that they are at
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Stoppable:
+    """The rows of a part until somebody says stop."""
+
+    source: RowSource
+    stop: Event
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        for block in self.source.read(columns):
+            if self.stop.is_set():
+                raise CancelledError
+            yield block
+
+
+def _stoppable(part: Part, stop: Event) -> Part:
+    return replace(part, source=_Stoppable(part.source, stop))
+
+
+class DaskCluster:
+    """Runs shares as tasks of a Dask client.
+
+    Attributes:
+        name: for messages.
+        workers: how many shares are computed at the same time.
+    """
+
+    def __init__(self, name: str, client: Any):
+        self.name, self.client = name, client
+        self.workers = sum(client.nthreads().values())
+        self._lost_worker = optional("distributed", name, "cluster").KilledWorker
+
+    def run(self, request: Pass, parts: Sequence[Part], progress: Progress | None = None) -> Arrays:
+        """See `Engine`."""
+        # A task that gives the pass: unlike scattered data, a lost worker can take no copy of it away for good.
+        task = self.client.submit(_itself, request, pure=False)
+        running = Running(lambda share: self.client.submit(over, task, share, pure=False), AHEAD * self.workers)
+        try:
+            return running.reduced(request, shares_of(parts, self.workers), progress)
+        except self._lost_worker as error:
+            share, _ = running.futures[0]
+            lost = share[0].name if len(share) == 1 else f"{share[0].name} to {share[-1].name}"
+            raise BiselectError(f"{self.name}: each worker that read {lost} died; give workers more memory") from error
+        finally:
+            self.client.cancel([future for _, future in running.futures])
+
+
+def shares_of(parts: Sequence[Part], workers: int) -> list[Share]:
+    """Neighbouring parts, about four shares a worker, with about as many rows in each."""
+    rows = sum(part.rows for part in parts)
+    most = min(MOST_ROWS, max(1, -(-rows // (PER_WORKER * workers))))
+
+    def place(part: Part) -> int:
+        return (part.first - parts[0].first + part.rows // 2) // most
+
+    return [tuple(share) for _, share in groupby(parts, key=place)]
+
+
+def _itself(request: Pass) -> Pass:
+    return request
 
 
 @contextmanager
@@ -41,112 +190,6 @@ def dask_client(on: str) -> Iterator[Any]:
             raise InputError(f"the Dask cluster at {address} has no workers; start some") from None
         _check_versions(client.run(locate, VERSION))
         yield client
-
-
-class DaskCluster:
-    """Runs shares as tasks of a Dask client.
-
-    Attributes:
-        name: for messages.
-        workers: how many shares are computed at the same time.
-        traffic: of each pass so far.
-    """
-
-    def __init__(self, name: str, client: Any):
-        self.name, self.client = name, client
-        self.workers = sum(client.nthreads().values())
-        self.traffic: list[Traffic] = []
-        self._distributed = optional("distributed", name, "cluster")
-
-    def run(self, asked: Pass, parts: Sequence[Part], told: Progress | None = None) -> Arrays:
-        """See `Engine`."""
-        counter, shares, runs = Counter(parts, told), shares_of(parts, self.workers), Runs(asked)
-        workers = min(self.workers, len(shares))
-        sent, returned = workers * self._size_of(asked) + sum(map(self._size_of, shares)), 0
-        with closing(self._results(asked, shares)) as results:
-            for at, arrays in results:
-                runs.add(at, arrays)
-                returned += self._size_of(arrays)
-                counter.add(len(shares[at]))
-        self.traffic.append(Traffic(name=asked.name, workers=workers, sent=sent, returned=returned))
-        return runs.whole()
-
-    def _size_of(self, thing: object) -> int:
-        """How many bytes travel where this is sent; large arrays are measured, not copied."""
-        buffers: list[PickleBuffer] = []
-        head = self._distributed.protocol.pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
-        return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
-
-    def _results(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
-        """The number of each share and what it holds, as they come; closing it cancels those still at work."""
-        # A task that gives the pass: unlike scattered data, a lost worker can take no copy of it away for good.
-        there = self.client.submit(_itself, asked, pure=False)
-        waiting, places = iter(enumerate(shares)), dict[Any, int]()
-        done = self._distributed.as_completed(loop=self.client.loop, with_results=True)
-
-        def hand_out(number: int) -> None:
-            for at, share in islice(waiting, number):
-                future = self.client.submit(over, there, share, pure=False)
-                places[future] = at
-                done.add(future)
-
-        try:
-            hand_out(AHEAD * self.workers)
-            for future, arrays in done:
-                at = places.pop(future)
-                future.release()
-                hand_out(1)
-                yield at, arrays
-        except self._distributed.KilledWorker as error:
-            lost = ", ".join(_named(shares[at]) for future, at in places.items() if future.status == "error")
-            raise BiselectError(f"{self.name}: each worker that read {lost} died; give workers more memory") from error
-        finally:
-            self.client.cancel([*places])
-
-
-def shares_of(parts: Sequence[Part], workers: int) -> list[Share]:
-    """Neighbouring parts, about four shares a worker, with about as many rows in each."""
-    rows = sum(part.rows for part in parts)
-    most = min(MOST_ROWS, max(1, -(-rows // (PER_WORKER * workers))))
-
-    def place(part: Part) -> int:
-        return (part.first - parts[0].first + part.rows // 2) // most
-
-    return [tuple(share) for _, share in groupby(parts, key=place)]
-
-
-class Runs:
-    """What shares hold, in whatever order they come: neighbours are merged at once, so that little is kept."""
-
-    def __init__(self, asked: Pass):
-        self.asked = asked
-        self.begins: dict[int, tuple[int, Arrays]] = {}  # by the first share of a run: the share after its last
-        self.ends: dict[int, int] = {}  # by the share after the last: the first
-
-    def add(self, at: int, found: Arrays) -> None:
-        """Share number `at` holds this."""
-        first, last = at, at + 1
-        if at in self.ends:
-            first = self.ends.pop(at)
-            found = self.asked.merged(self.begins.pop(first)[1], found)
-        if last in self.begins:
-            last, after = self.begins.pop(last)
-            found = self.asked.merged(found, after)
-        self.begins[first], self.ends[last] = (last, found), first
-
-    def whole(self) -> Arrays:
-        """All of it, once every share is there."""
-        ((_, found),) = self.begins.values()
-        return found
-
-
-def _named(share: Share) -> str:
-    """The parts of a share, for a message."""
-    return share[0].name if len(share) == 1 else f"{share[0].name} to {share[-1].name}"
-
-
-def _itself(asked: Pass) -> Pass:
-    return asked
 
 
 def _check_versions(versions: Mapping[str, str | None]) -> None:
@@ -193,7 +236,7 @@ def bytes_of(memory: int | str | None) -> int:
     """
     if memory is None:
         return MEMORY
-    written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory).lower())
-    if isinstance(memory, bool) or written is None or written[2] not in UNITS or float(written[1]) == 0:
+    text = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory).lower())
+    if isinstance(memory, bool) or text is None or text[2] not in UNITS or float(text[1]) == 0:
         raise InputError(f"{spell(Compute(memory=memory))}: give a size such as '2 GiB', '512 MB' or a number of bytes")
-    return int(float(written[1]) * UNITS[written[2]])
+    return int(float(text[1]) * UNITS[text[2]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from biselect.columns.date import parts_of_dates
 from biselect.columns.flag import as_texts, label_flags
 from biselect.core.exact_sums import at_least, number_units
 from biselect.errors import InputError
 from biselect.large._collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.large._counting import counting_of, windows_from
 from biselect.large._survey import (
+    FeatureColumns,
     Survey,
     Surveyed,
     constant_in_both,
@@ -26,12 +26,11 @@ from biselect.large._survey import (
 )
 from biselect.large._time_cut import ORIGIN
 from biselect.large._weighing import Weighing
-from biselect.large.blocks import FeatureColumns, unpacked
-from biselect.large.dataset import Part, Partitions
-from biselect.large.passes import Arrays, Engine, Pass
+from biselect.large.dataset import Partitions
+from biselect.large.passes import unpacked
+from biselect.large.sides import Tables
 from biselect.options import Columns, spell
-from biselect.progress import Steps
-from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, require_columns, unused_name
+from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_name
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.reference import Windows
@@ -42,75 +41,6 @@ FEW_TIES = 0.25  # four times as many rows as were meant are not too many
 LOOKED_UP = 1 << 15  # rows of the pool whose neighbours are looked up, about
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
 MOST_KEPT = 1 << 17  # the same where these do not settle a question
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Tables:
-    """Two tables in parts, the roles of their columns, and who reads them.
-
-    Attributes:
-        pool: rows to choose from.
-        reference: normal rows.
-        roles: of the columns, names resolved.
-        engine: runs the passes.
-        step: tells a person what is done.
-        missing: as for the calibrator.
-        seed: fixes samples and draws.
-        codes: columns of numbers taken for categories, because they look like codes.
-        times: first and last time of `reference` and `pool`, as text, where they are known.
-    """
-
-    pool: Partitions
-    reference: Partitions
-    roles: Roles
-    engine: Engine
-    step: Steps
-    missing: str
-    seed: int
-    codes: Sequence[str]
-    times: Mapping[str, tuple[str, str]]
-
-    def run(self, asked: Pass, table: Partitions) -> Arrays:
-        """A pass over all parts of one of them."""
-        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
-            return self.engine.run(asked, table.parts, told)
-
-    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
-        """The same for those who ask for parts."""
-        return lambda asked, _: self.run(asked, table)
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
-        roles = self.roles
-        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
-        there = set(self.pool.schema.names)
-        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
-        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
-
-    def ignored(self) -> tuple[str, ...]:
-        """Columns of the pool that play no part, as the reference has none of their name."""
-        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
-        return tuple(name for name in self.pool.schema.names if name not in known)
-
-    def features(self) -> tuple[list[str], list[str]]:
-        """Columns that are features, and date columns left out; a pool that lacks any is refused."""
-        reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
-        if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
-            gap = spell(Columns(types={gaps[0]: "date:gap"}))
-            raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
-        either = {*reference.column_names, *pool.column_names}
-        for name in (*self.roles.exclude, self.roles.time_column):
-            if name is not None and name not in either:
-                raise InputError(f"neither the reference nor the pool has a column {name!r}")
-        unused = self.roles.unused_dates(reference)
-        found = [name for name in self.roles.feature_columns(reference) if name not in unused]
-        if not found:
-            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
-            raise InputError(f"only dates are left; use parts of one with {parts}")
-        require_columns(pool, found, self.pool.name)
-        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
-        return found, unused
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,7 +129,7 @@ class KeptPool:
         for columns, m, heavy in views:
             least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
         table, positions = _collected(self.tables, closer)
         new = np.flatnonzero(~np.isin(positions, self.kept.positions))
         order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
@@ -261,7 +191,7 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
         heavy=neighbour_cutoff(W.sum(axis=1), pool.share, len(every)),
         seed=tables.seed,
         id_column=tables.roles.id_column,
-        ids=ids,
+        ids=tuple(sorted(ids)),
     )
     return KeptPool(
         tables=tables,

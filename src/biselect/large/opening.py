@@ -1,38 +1,15 @@
-"""Which tables are too large to be held, and how these are opened."""
+"""Which tables are too large to be held; little is imported before one is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from biselect.columns.date import parts_of_dates
-from biselect.errors import InputError
-from biselect.large._any_source import partitions_of
-from biselect.large._arrow_rows import held_partitions
-from biselect.large._checkpoints import resuming
-from biselect.large._ids import refuse_repeated_ids
-from biselect.large._time_cut import cut_in_time
-from biselect.large.dataset import Partitions
-from biselect.large.engines import bytes_of, engine_for
-from biselect.large.gathering import Tables
-from biselect.large.spool import Spool
 from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
-from biselect.tables import (
-    Roles,
-    Table,
-    check_combination,
-    paths_of,
-    read_for,
-    require_columns,
-    row_labels,
-    with_index,
-)
+from biselect.tables import Table, check_combination
 from biselect.tables.readers.sources import Source
 from biselect.weights import Weigher
 from biselect.weights.maps import map_name
@@ -41,7 +18,6 @@ from biselect.weights.paper import Form
 POOL_CELLS = 1 << 23  # rows times features; more are not held
 REFERENCE_CELLS = 1 << 25
 SMALL_FILE = 64 << 20  # bytes of a file that is read whole to see how large its table is
-FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
 STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that tell how large they are
 PLANNED_MARGINALS = ("isolation", "none")
 
@@ -70,7 +46,7 @@ def large_tables(
     missing: str,
     seed: int,
     compute: Compute,
-) -> Iterator[Tables | None]:
+) -> Iterator[Any]:
     """Both tables in parts, for as long as they are needed; None where they are small enough to be held.
 
     Args:
@@ -88,50 +64,11 @@ def large_tables(
     if is_small(pool.source, POOL_CELLS) and is_small(normal_source, REFERENCE_CELLS):
         yield None
         return
-    written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
-    with Spool() as spool:
-        opened, ids = open_parts(written, memory, spool)
-        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
-        if ids is not None and columns.id is None:
-            columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, known={*opened.schema.names, *normal.schema.names}, per=per)
-        width = _width(normal.schema, roles)
-        if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
-            yield None
-            return
-        codes = roles.code_columns(_first_rows(normal), ()) if paths_of([pool.source, reference]) else []
-        roles = replace(roles, categories=[*roles.categories, *codes])
-        with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
-            tables = Tables(
-                pool=opened,
-                reference=normal,
-                roles=roles,
-                engine=engine,
-                step=step,
-                missing=missing,
-                seed=seed,
-                codes=codes,
-                times={},
-            )
-            if roles.id_column is not None:
-                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
-                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
-            yield tables if reference is not None else _split(tables, split)
+    from biselect.large.sides import sides_in_parts
 
-
-def _split(tables: Tables, split: Split) -> Tables:
-    """One table as two: earlier rows are the reference, later ones the pool."""
-    roles = tables.roles
-    assert roles.time_column is not None
-    views = cut_in_time(
-        tables.pool,
-        roles.time_column,
-        reference_until=str(split.until),
-        pool_last=split.last,
-        date_format=roles.date_format,
-        run=tables.passes(tables.pool),
-    )
-    return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
+    options: Any = {"missing": missing, "seed": seed, "compute": compute, "most": (POOL_CELLS, REFERENCE_CELLS)}
+    with sides_in_parts(pool, reference, per, step, split=split, **options) as tables:
+        yield tables
 
 
 def is_small(source: Any, most: int) -> bool:
@@ -144,32 +81,3 @@ def is_small(source: Any, most: int) -> bool:
     if place.is_set or place.path.suffix.lower() in STREAMED:
         return False
     return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
-
-
-def open_parts(table: Table, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
-    """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
-    if row_labels(table.source) is None:
-        return partitions_of(table, memory=memory, spool=spool), None
-    rows, name = with_index(table.read(), table.source)
-    return held_partitions(rows), name
-
-
-def _width(schema: pa.Schema, roles: Roles) -> int:
-    """How many features there are, as far as the names of the columns tell; lists of the roles are taken apart."""
-    dates = parts_of_dates(roles.dates)
-    plain = set(schema.names) - roles.special - {*roles.exclude} if roles.features is None else set(roles.features)
-    return max(1, len(plain - dates.keys()) + sum(map(len, dates.values())))
-
-
-def _first_rows(table: Partitions) -> pa.Table:
-    """The first rows of a table, however it is divided."""
-    found, rows = [], 0
-    for part in table.parts:
-        for _, block in part.blocks(table.schema.names):
-            found.append(block.slice(0, FIRST_ROWS - rows))
-            rows += found[-1].num_rows
-            if rows == FIRST_ROWS:
-                return pa.concat_tables(found)
-    if not found:
-        raise InputError(f"{table.name}: the table has no rows")
-    return pa.concat_tables(found)

@@ -1,22 +1,43 @@
-"""Tables that cannot be read in parts where they are, copied once, block by block, to a file that can."""
+"""Whatever a caller gives as a table, as parts: what cannot be read in parts where it is, is copied once to Parquet."""
 
 import errno
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+import narwhals as nw
+import numpy as np
 import pyarrow as pa
 
 from biselect.core.files import temporary_file, temporary_folder
+from biselect.core.untrusted import refuse_bomb
 from biselect.errors import InputError
-from biselect.large._parquet_rows import ParquetRows, parquet_partitions
-from biselect.large.dataset import Partitions, in_blocks, refuse_empty
-from biselect.tables.readers import line_of_row
-from biselect.tables.readers.sources import Source, refuse_repeated
+from biselect.large._sources import (
+    array_partitions,
+    arrow_partitions,
+    dataset_partitions,
+    held_partitions,
+    parquet_partitions,
+)
+from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading, refuse_empty
+from biselect.tables import Table
+from biselect.tables.readers import (
+    SpilledTable,
+    checked_file,
+    duckdb_stream,
+    is_sqlite,
+    json_blocks,
+    refuse_odd_dates,
+    sqlite_blocks,
+    stream_delimited,
+)
+from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group
 GIB = 1 << 30
@@ -67,20 +88,13 @@ class Spool:
             needed: about how many bytes the copy will have; None where nobody knows.
         """
         refuse_repeated(schema.names, Source.of(name))
-        path = self.write(name, schema, blocks, needed)
-        found = parquet_partitions(Source.of(path))
-        parts = tuple(
-            replace(
-                part,
-                name=f"{name}, rows {part.first:,} to {part.first + part.rows - 1:,}",
-                source=SpooledRows(
-                    copy=replace(part.source, schema=schema), schema=schema, name=name, first=part.first
-                ),
-            )
-            for part in found.parts
-            if isinstance(part.source, ParquetRows)
-        )
-        return Partitions(name=name, schema=schema, parts=parts)
+        copy = parquet_partitions(Source.of(self.write(name, schema, blocks, needed)))
+        parts = []
+        for part in copy.parts:
+            source: Any = part.source
+            rows = f"{name}, rows {part.first:,} to {part.first + part.rows - 1:,}"
+            parts.append(replace(part, name=rows, source=replace(source, schema=schema, copy_of=name)))
+        return Partitions(name=name, schema=schema, parts=tuple(parts))
 
     def write(self, name: str, schema: pa.Schema, blocks: Iterable[pa.Table], needed: int | None = None) -> Path:
         """A Parquet file of these blocks, with the room that was missing told where there was none."""
@@ -93,7 +107,7 @@ class Spool:
                 temporary_file(path) as file,
                 ParquetWriter(file, schema, compression="lz4", use_dictionary=texts or False) as writer,
             ):
-                for block in _grouped(blocks):
+                for block in in_blocks(blocks, GROUP_ROWS):
                     writer.write_table(block, row_group_size=GROUP_ROWS)
                     rows += block.num_rows
         except OSError as error:
@@ -112,32 +126,113 @@ class Spool:
         return path
 
 
-def _grouped(blocks: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Blocks joined to row groups."""
-    waiting, held = list[pa.Table](), 0
-    for block in in_blocks(blocks):
-        waiting.append(block)
-        held += block.num_rows
-        if held >= GROUP_ROWS:
-            yield pa.concat_tables(waiting)
-            waiting, held = [], 0
-    if waiting:
-        yield pa.concat_tables(waiting)
+def partitions_of(table: Any, *, memory: int = MEMORY, spool: Spool | None = None) -> Partitions:
+    """The parts of a table, whatever it is.
+
+    Parquet files, folders and globs of them, Arrow files and `pyarrow` datasets are read where they are; tables in
+    memory are sliced. All else is copied once to the spool, in blocks; without a spool it is read whole.
+
+    Args:
+        table: a `Table` or its source: a path, as `read_table` takes it; an Arrow table, dataset or stream; a frame of
+            pandas, polars or what else narwhals knows, lazy ones included; a NumPy array.
+        memory: bytes that may be taken to make the parts.
+        spool: where copies go; they live as long as it does.
+    """
+    table = Table.of(table)
+    source = table.source
+    if isinstance(source, str | Path):
+        return _of_path(table, Source.of(source), memory, spool)
+    if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
+        return array_partitions(source)
+    if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
+        return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool)
+    try:
+        frame = nw.from_native(source, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the table cannot be read: {error}") from error
+    if isinstance(frame, nw.LazyFrame):
+        return _of_lazy(frame, spool)
+    if not isinstance(frame, nw.DataFrame) and hasattr(source, "__arrow_c_stream__"):
+        return _copied(pa.RecordBatchReader.from_stream(source), spool)
+    return held_partitions(table.read())
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpooledRows:
-    """Rows of such a copy, which are named after the table that they come from."""
+def _of_path(table: Table, source: Source, memory: int, spool: Spool | None) -> Partitions:
+    kind, is_whole = source.path.suffix.lower(), source.part is None and source.path.exists()
+    if source.is_set or (kind == ".parquet" and is_whole):
+        return parquet_partitions(source)
+    if kind in (".arrow", ".feather", ".ipc") and is_whole:
+        if (parts := arrow_partitions(source)) is not None:
+            return parts
+        with reading(source.path, "Arrow"), pa.OSFile(str(source.path)) as file:
+            return _copied(pa.ipc.open_stream(file), spool, source.name)
+    if spool is not None and (copy := _streamed(table, source, memory, spool)) is not None:
+        return copy
+    return held_partitions(table.read(), source.name)
 
-    copy: ParquetRows
-    schema: pa.Schema
-    name: str
-    first: int
 
-    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """These columns, block by block."""
-        return self.copy.read(columns)
+def _streamed(table: Table, source: Source, memory: int, spool: Spool) -> Partitions | None:
+    """A file that is read from its beginning to its end, block by block; None for one of another kind."""
+    name, path = source.path.name.lower(), source.path
+    whole = source.part is None
+    if whole and name.endswith(CSV):
+        with checked_file(source):
+            schema, blocks = stream_delimited(path, table.csv, table.columns, memory)
+    elif whole and name.endswith(JSON_LINES):
+        with checked_file(source):
+            schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
+    elif name.endswith(DATABASES) and path.exists():
+        with checked_file(source):
+            if not is_sqlite(source):
+                with duckdb_stream(source) as stream:
+                    return _copied(stream, spool, source.text)
+            schema, blocks = SpilledTable(spool.place("raw")).stream(
+                sqlite_blocks(source), partial(refuse_bomb, path, packed=path.stat().st_size)
+            )
+    else:
+        return None
+    return spool.copied(source.text, schema, _usable(blocks, source), path.stat().st_size)
 
-    def place(self, row: int) -> str:
-        """The row, or the line of a CSV, of the table that was copied."""
-        return f"{line_of_row(self.schema.empty_table(), self.first + row)} of {self.name}"
+
+def _usable(blocks: Iterable[pa.Table], source: Source) -> Iterator[pa.Table]:
+    """The blocks, with their errors told by the name of the file."""
+    with reading(str(source), source.path.suffix.lstrip(".")):
+        for block in blocks:
+            refuse_odd_dates(block, source)
+            yield block
+
+
+def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
+    """A frame that is not yet computed."""
+    native = frame.to_native()
+    if frame.implementation.is_polars() and hasattr(native, "collect_batches") and spool is not None:
+        import polars
+
+        schema = polars.DataFrame(schema=native.collect_schema()).to_arrow().schema
+        batches = native.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, lazy=True)
+        return spool.copied(
+            "the lazy frame",
+            schema,
+            _checked((batch.to_arrow() for batch in batches), "the lazy frame", "a polars query"),
+        )
+    if hasattr(native, "__arrow_c_stream__"):  # DuckDB
+        return _copied(pa.RecordBatchReader.from_stream(native), spool)
+    return held_partitions(Table(native).read())
+
+
+def _copied(stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the stream") -> Partitions:
+    """A stream that can be read only once."""
+    blocks = _checked((pa.Table.from_batches([batch]) for batch in stream), name, "an Arrow stream")
+    if spool is None:
+        return held_partitions(
+            pa.Table.from_batches((batch for block in blocks for batch in block.to_batches()), stream.schema), name
+        )
+    return spool.copied(name, stream.schema, blocks)
+
+
+def _checked(blocks: Iterable[pa.Table], name: str, kind: str) -> Iterator[pa.Table]:
+    """The blocks, once every offset and text in them was looked at: Arrow trusts what lies in a stream."""
+    with reading(name, kind):
+        for block in blocks:
+            block.validate(full=True)
+            yield block

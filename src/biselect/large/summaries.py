@@ -20,15 +20,15 @@ from biselect.columns.counts import Ruler, drawn, lots
 from biselect.columns.date import as_times
 from biselect.columns.number import float_values
 from biselect.errors import InputError
-from biselect.large._any_source import MEMORY, partitions_of
 from biselect.large._counting import Counting, counts_of
-from biselect.large._survey import sample_share
-from biselect.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
-from biselect.large.dataset import Part, Partitions
+from biselect.large._survey import FeatureColumns, sample_share
+from biselect.large.dataset import MEMORY, Part, Partitions
+from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.passes import Arrays, Engine, Pass
-from biselect.large.spool import Spool
+from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes, joined
+from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps
 from biselect.tables import Table, feature_names, is_quantity, require_columns
 from biselect.tables.readers import line_of_row, read_blocks
@@ -66,7 +66,7 @@ class LookOver:
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
         wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
-        with told_of(part):
+        with errors_of(part):
             for first, block in part.blocks([*wanted]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
@@ -205,16 +205,11 @@ def opened(table: Table, memory: int, spool: Spool) -> Opened:
     parts = partitions_of(table, memory=memory, spool=spool)
     if _is_large(parts):
         return parts
-    return table.read() if isinstance(source, str | Path) else _held(parts)
+    return table.read() if isinstance(source, str | Path) else parts.held()
 
 
 def _is_large(table: Partitions) -> bool:
     return table.rows * len(table.schema.names) > POOL_CELLS
-
-
-def _held(table: Partitions) -> pa.Table:
-    blocks = [block for part in table.parts for _, block in part.blocks(table.schema.names)]
-    return pa.concat_tables(blocks) if blocks else table.schema.empty_table()
 
 
 def columns_only(table: Opened) -> pa.Table:
@@ -241,7 +236,7 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
                 found = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
                 return found.summary
-        with step(f"Reading {name}"):
+        with step(phrase("steps.reading", name=name)):
             for block in read_blocks(path, written.csv, written.columns):
                 columns = feature_names(block, table.columns)
                 if time is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biselect.pages.html import render_page
-from biselect.pages.words import words_of
+from biselect.pages.words import phrase, words_of
 
 FORMAT = "biselect-monitor-3"
 ROUNDS_FORMAT = "biselect-rounds-1"
@@ -61,14 +61,15 @@ def chance(p: float) -> str:
 
 def replacements(points: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """For a table: what the newest reference takes out of the answer under each older one, and what comes in."""
-    shown = []
+    lines = []
     for point in points:
         if point["replaced"] and any(point["replaced"].values()):
-            named = {name: ", ".join(names[:MOST_NAMES]) for name, names in point["replaced"].items()}
-            more = {name: f"{named[name]} …" for name, names in point["replaced"].items() if len(names) > MOST_NAMES}
-            when = {"reference_up_to": point["when"]} if point["when"] else {}
-            shown.append({**when, **named, **more})
-    return shown
+            cells = {
+                name: ", ".join(names[:MOST_NAMES]) + " …" * (len(names) > MOST_NAMES)
+                for name, names in point["replaced"].items()
+            }
+            lines.append(({"reference_up_to": point["when"]} if point["when"] else {}) | cells)
+    return lines
 
 
 def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -76,7 +77,9 @@ def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rows: dict[str, list[Mapping[str, Any] | None]] = {}
     for at, point in enumerate(points):
         for change in point["changes"]:
-            label = change["column"] + (" (missing)" if change["what"] == "missing" else "")
+            label = change["column"]
+            if change["what"] == "missing":
+                label = phrase("monitor.carpet_missing", name=label)
             rows.setdefault(label, [None] * len(points))[at] = change
     order = sorted(rows, key=lambda label: min(_order(cell) for cell in rows[label] if cell))
     largest = max((cell["effect"] for row in rows.values() for cell in row if cell), default=0.0) or 1.0
@@ -95,7 +98,7 @@ def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def render_rounds(summary: Mapping[str, Any], language: str = "en") -> str:
     """The page of a summary made by `biselect.sessions.exports`."""
-    return render_page("rounds.html", summary, ROUNDS_FORMAT, words=words_of(language), grouped=grouped)
+    return render_page("rounds.html", summary, ROUNDS_FORMAT, language=language, grouped=grouped)
 
 
 def learnt(taught: Mapping[str, int], language: str = "en") -> str:
@@ -104,9 +107,8 @@ def learnt(taught: Mapping[str, int], language: str = "en") -> str:
     >>> learnt({"rows": 40, "again": 1})
     'What was answered about 40 rows of earlier tables counts here. 1 of them is in this table, unchanged, and ...'
     """
-    words = words_of(language)
-    parts = (("rounds.learnt", taught.get("rows", 0)), ("rounds.again", taught.get("again", 0)))
-    return " ".join(str(words.say(key, n=count)) for key, count in parts if count)
+    counts = (("rounds.learnt", taught.get("rows", 0)), ("rounds.again", taught.get("again", 0)))
+    return " ".join(words_of(language).phrase(key, n=count) for key, count in counts if count)
 
 
 def grouped(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
@@ -115,7 +117,7 @@ def grouped(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[s
     >>> [(name, len(rows)) for name, rows in grouped([{"source": "a"}, {"source": "b"}, {"source": "a"}])]
     [('a', 2), ('b', 1)]
     """
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        found.setdefault(row["source"], []).append(row)
-    return list(found.items())
+        groups.setdefault(row["source"], []).append(row)
+    return list(groups.items())

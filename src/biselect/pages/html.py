@@ -24,23 +24,43 @@ from biselect.progress import in_notebook
 FORMAT = "biselect-report-6"  # of the plain data that this version renders
 
 
-def render_html(summary: Mapping[str, Any], language: str = "en") -> str:
-    """The page of a summary such as `Review.summary`."""
-    return render_page("report.html", summary, FORMAT, words=words_of(language))
+def render_html(view: Mapping[str, Any], language: str = "en") -> str:
+    """Render the page of a review.
+
+    Args:
+        view: what it shows, as plain data, such as `Review.view` or the content of `report.json`.
+        language: of the words, one of the files beside `words/en.toml`.
+    """
+    return render_page("report.html", view, FORMAT, language=language)
 
 
-def render_inspection(data: Mapping[str, Any]) -> str:
-    """The page of `Inspection.to_dict`: how a table is written, and what its columns are."""
-    return render_page("inspection.html", data, "biselect-inspection-1")
+def render_inspection(view: Mapping[str, Any]) -> str:
+    """Render the page of an inspection.
+
+    Args:
+        view: how a table is written, and what its columns are; from `Inspection.to_dict`.
+    """
+    return render_page("inspection.html", view, "biselect-inspection-1")
 
 
-def render_page(template: str, summary: Mapping[str, Any], format_: str, *, package: str = "", **more: Any) -> str:
-    """A page from plain data of the format it expects; `package` may hold templates beside ours."""
-    if not isinstance(summary, Mapping) or summary.get("format") != format_:
+def render_page(
+    template: str, view: Mapping[str, Any], format_: str, *, package: str = "", language: str = "en", **more: Any
+) -> str:
+    """Render plain data as a page.
+
+    Args:
+        template: the file's name, in `templates/`.
+        view: the plain data.
+        format_: the format that the template takes.
+        package: whose templates are taken beside ours.
+        language: of the words.
+        more: further variables and functions of the template.
+    """
+    if not isinstance(view, Mapping) or view.get("format") != format_:
         raise InputError(f"not a summary of this version ({format_})")
     try:
-        json.dumps(summary, allow_nan=False)  # a number that is none would draw nonsense
-        return _environment(package).get_template(template).render(**summary, **more)
+        json.dumps(view, allow_nan=False)  # a number that is none would draw nonsense
+        return _environment(package).get_template(template).render(words=words_of(language), **view, **more)
     except Exception as error:  # whatever the templates run into
         raise InputError(f"the summary is damaged: {error}") from error
 

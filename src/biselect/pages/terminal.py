@@ -1,19 +1,23 @@
-"""Tables that fit the terminal: as tables where there is room, else a line or two for each row."""
+"""Plain data to a terminal: answers line by line, and tables that fit, as lines where there is no room for a table.
+
+Nothing that a file or a command line holds steers the terminal.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from biselect.pages.words import phrase
+from biselect.pages.words import phrase, strongest_reason
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
 
+SHOWN_ROWS, SHOWN_CHANGES, SHOWN_COLUMNS = 30, 10, 60  # of a table; --json and --out have all
 BETWEEN = " · "
 LEAST = 8  # characters that a value below its row is worth showing in
 NONE = ("", "-")  # cells that say nothing
@@ -50,9 +54,9 @@ def out() -> Console:
     return Console(highlight=False)
 
 
-def show_line(text: str) -> None:
-    """One line of an answer."""
-    out().print(printable(text))
+def show_line(text: str, style: str = "") -> None:
+    """Print one line of an answer."""
+    out().print(printable(text), style=style or None)
 
 
 def figures(title: str, name: str, *columns: str) -> Table:
@@ -88,7 +92,7 @@ def show_table(table: Table, below: Collection[int] = ()) -> None:
     first = [place for place in range(len(columns)) if place not in below]
     kept = list(below)[: max(1, (console.width - 2 + len(BETWEEN)) // (LEAST + len(BETWEEN)))]
     if kept:
-        lines.append("Below each: " + ", ".join(str(columns[place].header) for place in kept))
+        lines.append(phrase("terminal.below", names=", ".join(str(columns[place].header) for place in kept)))
     cut = False
     for row in range(table.row_count):
         lines += _wrapped([_said(columns[place], texts[place][row]) for place in first], console.width)
@@ -143,3 +147,184 @@ def _clipped(texts: list[str], room: int) -> list[str]:
         text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
         for text, width in zip(texts, widths, strict=True)
     ]
+
+
+def show_answer(view: Mapping[str, Any]) -> None:
+    """Print a review: its finding, its rows with their strongest reasons, its proof, and what stands beside them."""
+    budgets, selection, rows = view["budgets"], view["selection"], view["rows"]
+    if view["finding"] is not None:
+        show_line(view["finding"]["words"], style="bold")
+    show_line(phrase("terminal.look", m=budgets["m"], names=", ".join(selection["features"])), style="bold")
+    beside = list(rows[0]["shown"])
+    table = figures(phrase("terminal.review", k=budgets["k"]), phrase("terminal.sample"))
+    for name in beside:
+        table.add_column(printable(name), overflow="fold")
+    table.add_column(phrase("terminal.adds"), justify="right")
+    table.add_column(phrase("terminal.reason"), overflow="fold")
+    for row in rows[:SHOWN_ROWS]:
+        texts = (row["name"], *(row["shown"][name] for name in beside), f"{row['value']:.2f}", strongest_reason(row))
+        table.add_row(*map(printable, texts))
+    show_table(table, below=range(1, 1 + len(beside)))
+    if len(rows) > SHOWN_ROWS:
+        show_line(phrase("terminal.more_rows", n=len(rows) - SHOWN_ROWS))
+    for line in _below_the_rows(view):
+        show_line(line)
+
+
+def _below_the_rows(view: Mapping[str, Any]) -> Iterator[str]:
+    """How good the choice is, its rules and parts, coverage, numbers of columns, false share, kinds and labels."""
+    selection, k, m = view["selection"], view["budgets"]["k"], view["budgets"]["m"]
+    if selection["proven_optimal"]:
+        certainty = "proven" if view["rules"] is None else "proven_rules"
+    else:
+        certainty = "open" if selection["gap"] is None else "gap"
+    score, gap = {name: selection[name] for name in ("score", "solver")}, selection["gap"] or 0.0
+    yield phrase(
+        f"terminal.{certainty}", **score, choices=view["choices"], bound=-(selection["bound"] or 0), gap=100 * gap
+    )
+    if (rules := view["rules"]) is not None:
+        yield phrase("terminal.rules", rules="; ".join(rules["words"]))
+        yield phrase("terminal.budgets", k=rules["k"], m=rules["m"])
+    parts = (phrase("terminal.part", name=name, share=100 * part["share"]) for name, part in view["parts"].items())
+    yield phrase("terminal.parts", parts=", ".join(parts))
+    if (coverage := view.get("coverage")) is not None:
+        following, text = coverage["next"], ""
+        if following is not None:
+            text = phrase("terminal.coverage_next", name=following["name"], share=100 * following["share"])
+        yield phrase("terminal.coverage", n=m, share=100 * coverage["share"], next=text)
+    if (compared := view.get("how_many")) is not None:
+        yield compared["words"]
+        if compared["knee"] is not None:
+            most = max(one["excess"] for one in compared["by_m"])
+            shares = [
+                phrase("terminal.by_m_one", m=one["m"], share=100 * one["excess"] / most) for one in compared["by_m"]
+            ]
+            yield phrase("terminal.by_m", shares=", ".join(shares))
+    if (guarantee := view.get("guarantee")) is not None:
+        facts = {**guarantee, "level": 100 * guarantee["level"], "k": k}
+        yield phrase("terminal.held" if guarantee["pool"] else "terminal.none_held", **facts)
+    if (kinds := view.get("kinds")) is not None:
+        condition = phrase("terminal.kinds_condition") if len(kinds["found"]) > 1 else ""
+        yield phrase("terminal.kinds", k=k, words=kinds["words"], condition=condition)
+        for kind in kinds["found"]:
+            answer = kind["selection"]
+            proof = phrase("terminal.kind_proven" if answer["proven_optimal"] else "terminal.kind_open")
+            known = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
+            facts = {"number": kind["number"], "name": kind["name"], "score": answer["score"]}
+            yield phrase("terminal.kind", **facts, proof=proof, known=known)
+    if (labels := view["labels"]) is not None:
+        yield phrase("terminal.labels", **labels)
+
+
+def show_monitoring(view: Mapping[str, Any]) -> None:
+    """Print the alarms of a comparison with the reference, and what they do to the selection where that is known."""
+    from biselect.pages._monitor_view import chance, clearest
+
+    show_line(view["verdict"], style="bold red" if view["crossed"] else "bold green")
+    for name, why in view["untested"].items():
+        show_line(phrase("monitor.untested", name=name, why=why))
+    for remark in view["remarks"]:
+        show_line(remark)
+    changes, timed = clearest(view, SHOWN_CHANGES), len(view["points"]) > 1
+    if changes:
+        from rich.table import Table
+
+        table = Table(title=None if view["changed_columns"] else phrase("monitor.nearest"), title_justify="left")
+        table.add_column(phrase("monitor.column"), no_wrap=True)
+        table.add_column(phrase("monitor.words"))
+        for name in ("effect", "chance"):
+            table.add_column(phrase(f"monitor.{name}"), justify="right")
+        if timed:
+            table.add_column(phrase("monitor.window"))
+        for change in changes:
+            effect = f"{change['measure']} {change['effect']:.3f}"
+            cells = [change["column"], change["words"], effect, chance(change["adjusted_p"])]
+            table.add_row(*map(printable, [*cells, change["when"]] if timed else cells))
+        show_table(table)
+    if (more := len(view["changed_columns"]) - SHOWN_CHANGES) > 0:
+        show_line(phrase("monitor.more", n=more))
+    if view["budgets"] is not None:
+        _show_replacements(view)
+
+
+def _show_replacements(view: Mapping[str, Any]) -> None:
+    """Which rows and columns of the answer the newest reference replaces."""
+    from rich.table import Table
+
+    from biselect.pages._monitor_view import replacements
+
+    show_line(view["selection_verdict"], style="bold")
+    if lines := replacements(view["points"]):
+        table = Table(title_justify="left")
+        for name in lines[0]:
+            table.add_column(phrase(f"monitor.{name}"))
+        for line in lines:
+            table.add_row(*map(printable, line.values()))
+        show_table(table)
+
+
+def show_inspection(view: Mapping[str, Any]) -> None:
+    """Print what a file holds, and the command that makes a report of it."""
+    columns = view["columns"]
+    form = ", ".join(f"{what}: {how}" for what, how in view["form"].items())
+    show_line(phrase("inspection.form", rows=view["rows"], columns=len(columns), form=form and f"; {form}"))
+    heads = [phrase(f"inspection.{name}") for name in ("columns", "column", "role", "missing", "distinct")]
+    table = figures(*heads)
+    table.add_column(phrase("inspection.examples"), overflow="fold")
+    for column in columns[:SHOWN_COLUMNS]:
+        marks = f" ({' '.join(column['missing_marks'])})" if column["missing_marks"] else ""
+        cells = (f"{column['missing']:,}{marks}", f"{column['distinct']:,}", ", ".join(column["examples"]))
+        table.add_row(printable(column["name"]), column["role"], *map(printable, cells))
+    out().print(table)  # examples fold, so that it fits
+    if len(columns) > SHOWN_COLUMNS:
+        show_line(phrase("terminal.more_columns", n=len(columns) - SHOWN_COLUMNS))
+    for remark in view["remarks"]:
+        show_line(remark)
+    show_line(phrase("inspection.report") + ":", style="bold")
+    out().print(printable(view["command"]), soft_wrap=True)  # to be copied whole
+
+
+def show_rounds(view: Mapping[str, Any]) -> None:
+    """Print the present round of a review, and what every round found."""
+    console, present = out(), view["rounds"][-1]
+    table = figures(phrase("terminal.round", n=present["number"]), phrase("rounds.row"))
+    table.add_column(phrase("terminal.list"), overflow="fold")
+    table.add_column(phrase("terminal.reason"), overflow="fold")
+    table.add_column(phrase("terminal.answer"))
+    for row in present["rows"]:
+        cells = (row["name"], list_name(row["source"]), said_reason(row["reasons"][0]), row["verdict"])
+        table.add_row(*map(printable, cells))
+    console.print(table)
+    rounds = [one for one in view["found"] if one["answered"]]
+    if not rounds:
+        return
+    heads = (
+        "found.title",
+        "found.round",
+        "found.answered",
+        "found.not_fine",
+        "terminal.so_far",
+        "found.chance",
+        "found.plain",
+    )
+    table = figures(*map(phrase, heads))
+    for one in rounds:
+        by_chance = f"{one['by_chance']:.1f}" if one["from_labels"] else phrase("terminal.at_least", n=one["by_chance"])
+        plain = phrase(
+            "terminal.plain_open" if one["plain_open"] else "terminal.plain",
+            n=one["plain_hits"],
+            open=one["plain_open"],
+        )
+        facts = (one["number"], one["answered"], one["hits"], one["all_hits"], by_chance, plain)
+        table.add_row(*map(str, facts))
+    console.print(table)
+
+
+def list_name(source: str) -> str:
+    """What the page calls a list; a kind of unusual has its own name."""
+    return phrase(f"rounds.{source}") if source in ("overall", "learner") else source
+
+
+def said_reason(reason: Mapping[str, str]) -> str:
+    """A reason of a row that is asked for, in a line."""
+    return f"{reason['column']} {reason['value']}: {reason['words']}"

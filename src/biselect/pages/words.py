@@ -85,6 +85,26 @@ class Words:
         few = cell.gaps > cell.rows
         return which + (self.phrase("cell.few", rows=cell.rows, every=cell.rows + cell.gaps) if few else "")
 
+    def reading(self, files: Sequence[str]) -> str:
+        """Name the step that reads these files.
+
+        >>> Words().reading(["a.csv", "b.csv"])
+        'Reading a.csv and b.csv'
+        """
+        return self.phrase("steps.reading", name=self.tree["and"].join(files) or self.phrase("steps.tables_given"))
+
+    def kind(self, columns: Sequence[str], sides: Sequence[str]) -> str:
+        """Name a kind of unusual by its columns and their sides.
+
+        >>> Words().kind(["V14", "V4", "V12"], ["low", "high", "low"])
+        'low V14, V12 and high V4 together'
+        """
+        by_side: dict[str, list[str]] = {}
+        for name, side in zip(columns, sides, strict=True):
+            by_side.setdefault(side, []).append(name)
+        names = [f"{side} {', '.join(of_side)}".strip() for side, of_side in by_side.items()]
+        return self.tree["and"].join(names) + self.tree["finding"]["together"] * (len(columns) > 1)
+
     def listed(self, items: Sequence[str]) -> str:
         """Items as in a sentence.
 
@@ -226,3 +246,12 @@ def words_of(language: str = "en") -> Words:
 def phrase(key: str, **values: Any) -> str:
     """A sentence as plain text, its values filled in; see `Words.phrase`."""
     return words_of().phrase(key, **values)
+
+
+def strongest_reason(row: Mapping[str, Any]) -> str:
+    """The cell that adds most to a row of a review, in words."""
+    cell = row["cells"][0]
+    value, name = cell.get("value"), cell["feature"]
+    if cell.get("direction") == "rare":
+        name += f" = {value if isinstance(value, str) else format(value, '.6g')}"
+    return f"{name}: {cell.get('words', format(cell['adds'], '.4g'))}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.pages.words import phrase
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
 from biselect.tables import NamedMatrix
@@ -41,8 +42,9 @@ def how_many(
     """
     told: dict[str, Any] = {"m": asked, "auto": asked is None, "knee": None, "by_m": []}
     if asked is not None and problem.coupling.size > CHEAP_CELLS:
-        why = f"the pool has more than {CHEAP_CELLS:,} cells; auto compares them all the same"
-        return told | {"words": f"{_columns(asked)}, as asked. Other numbers were not compared: {why}"}
+        why = phrase("how_many.too_large", cells=CHEAP_CELLS)
+        words = phrase("how_many.not_compared", columns=phrase("how_many.columns", n=asked), why=why)
+        return told | {"words": words}
     fewest = max(1, len(problem.feature_rules.forced_in))
     numbers = range(fewest, min(problem.feature_rules.room(problem.n_features), max(MOST, fewest)) + 1)
     plain = SelectionProblem(
@@ -85,26 +87,19 @@ def _bend(excess: NDArray[np.float64], numbers: Sequence[int]) -> int:
 def _words(
     chosen: int, numbers: Sequence[int], excess: NDArray[np.float64], knee: int | None, asked: int | None
 ) -> str:
-    text = _columns(chosen) + (", as asked" if asked else "")
+    columns = phrase("how_many.columns", n=chosen)
+    text = phrase("how_many.asked", columns=columns) if asked else columns
     if knee is None:
-        then = "" if asked else f"; auto then takes {USUAL}, or all where there are fewer"
-        return (
-            f"{text}: the best block does not score clearly above {DRAWS + MORE_DRAWS} equally large "
-            f"draws from the reference{then}"
-        )
+        otherwise = "" if asked else phrase("how_many.otherwise", usual=USUAL)
+        return phrase("how_many.not_clear", columns=text, draws=DRAWS + MORE_DRAWS, otherwise=otherwise)
     at, best, most = chosen - numbers[0], int(np.argmax(excess)), float(excess.max())
     if chosen in numbers:
-        hold = "it holds" if chosen == 1 else "they hold"
-        share = f"{100 * max(0.0, excess[at]) / most:.0f} % of what {numbers[best]} would add beyond chance"
-        text += f": {hold} {'all there is beyond chance' if at == best else share}"
+        share = phrase("how_many.part", share=100 * max(0.0, excess[at]) / most, best=numbers[best])
+        text += phrase("how_many.holds", n=chosen, share=phrase("how_many.all") if at == best else share)
         if chosen < numbers[-1]:
             adds = 100 * (excess[at + 1] - excess[at]) / most
-            text += f"; one more adds {format(adds, '.0f') + ' %' if adds >= 0.5 else 'nothing'}"
-    return text if chosen == knee else f"{text}; auto would take {knee}"
-
-
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
+            text += phrase("how_many.one_more" if adds >= 0.5 else "how_many.no_more", adds=adds)
+    return text if chosen == knee else text + phrase("how_many.auto", knee=knee)
 
 
 def row_shares(selection: Selection) -> NDArray[np.float64]:

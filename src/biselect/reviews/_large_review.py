@@ -14,12 +14,14 @@ from biselect.core.checks import whole
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
-from biselect.large.gathering import KeptPool, Tables, gather
+from biselect.large.gathering import KeptPool, gather
+from biselect.large.sides import Tables
 from biselect.options import RowRules, Search, possible_names
+from biselect.pages.words import phrase
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import Question
-from biselect.reviews.caveats import Caveat, Caveats, table_caveats
+from biselect.reviews.caveats import Caveat, Caveats, caveat_of, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables.row_rules import apply_rules
@@ -67,7 +69,7 @@ class LargeReview:
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
-            looked = found.attempt("kinds of unusual", self._kinds, gathered, problem)
+            looked = found.attempt("kinds", self._kinds, gathered, problem)
             kinds, doubts = looked or (None, [])
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
@@ -133,7 +135,7 @@ class LargeReview:
 
     def _solve(self, gathered: KeptPool, problem: SelectionProblem) -> Selection:
         most = self._most(gathered, range(problem.n_features), self.m)
-        with self.tables.step(f"Solving with {self.search.solver}: {problem.n_samples:,} rows kept") as told:
+        with self.tables.step(phrase("steps.solving_kept", solver=self.search.solver, rows=problem.n_samples)) as told:
             found = solve_for_whole(problem, most, self.search.solver, **self._options(told))
         if found.proof is None or most is None:
             return found
@@ -168,7 +170,7 @@ class LargeReview:
             sample_scores=np.zeros(problem.n_samples),
             feature_scores=np.zeros(problem.n_features),
         )
-        with self.tables.step("Looking for kinds of unusual"):
+        with self.tables.step(phrase("steps.kinds")):
             sides = sides_of(gathered.calibrator, gathered.kept.weighed)
             return find_kinds(plain, sides, kinds=self.form.kinds, answer=answer), doubts
 
@@ -188,17 +190,12 @@ class LargeReview:
     def _look_over(self, gathered: KeptPool, problem: SelectionProblem, found: Caveats) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
         if self.form.marginals == "isolation" and not problem.sample_scores.any():
-            text = "How far rows stand apart was not looked up: too many of them weigh alike."
-            found.append(Caveat(kind="large-table", text=text))
-        text = (
-            "Left out, as the table is not held in memory: what chance alone would score, and how many rows stand out "
-            "at an expected false share. Shares of the pool in these notes are those of a sample."
-        )
-        found.append(Caveat(kind="large-table", text=text))
+            found.append(caveat_of("large-table", sentence="not-isolated"))
+        found.append(caveat_of("large-table", sentence="not-held"))
         found.look_over(
             gathered.kept.pool, self.tables.roles.label_column, self.rules, problem, gathered.moved, self.form.drift
         )
-        found.collect("columns that could mislead", self._misleading, gathered)
+        found.collect("misleading", self._misleading, gathered)
 
     def _misleading(self, gathered: KeptPool) -> Iterator[Caveat]:
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
@@ -229,6 +226,6 @@ def _weakest(selection: Selection) -> float:
 
 
 def _not_compared(m: int) -> dict[str, Any]:
-    columns = "1 column" if m == 1 else f"{m} columns"
-    words = f"{columns}, as asked. Other numbers were not compared: the table is not held in memory"
+    why = phrase("how_many.not_held")
+    words = phrase("how_many.not_compared", columns=phrase("how_many.columns", n=m), why=why)
     return {"m": m, "auto": False, "knee": None, "by_m": [], "words": words}

@@ -17,12 +17,12 @@ from biselect.columns.date import as_times
 from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
-from biselect.large.engines import bytes_of, engine_for
-from biselect.large.passes import Engine
+from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
 from biselect.pages._monitor_view import FORMAT
+from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
 from biselect.solvers import solve
 from biselect.tables import (
@@ -99,7 +99,7 @@ def monitor(
     written = replace(described, columns=Columns(time=time))
     newer_name, pool_name = _called(described.source, NEWER), _called(candidate_source, "the pool")
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
-        with stage(f"Reading {' and '.join(files) or 'the tables'}"):
+        with stage(words_of().reading(files)):
             newest: Opened = opened(written, memory, spool)
             latest, times = newest, None
             if isinstance(newest, pa.Table):
@@ -129,7 +129,7 @@ def monitor(
             assert past is not None
             references, earlier, now = [past, rest], [summed(past)], summed(newest)
             spans = [slice(0, earlier[0].summary.rows)]
-    with stage(f"Testing {len(columns)} columns"):
+    with stage(phrase("steps.testing", n=len(columns))):
         changes = _tested([part.summary for part in earlier], now.summary, columns)
     replaced: list[dict[str, Any] | None] = [None] * len(spans)
     if k is not None and m is not None:
@@ -140,7 +140,7 @@ def monitor(
         numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
         rows = numeric(candidates, numbers, pool_name)
         apart = all(isinstance(reference, pa.Table) for reference in references)
-        with stage(f"Choosing {k} rows and {m} columns under each reference"):
+        with stage(phrase("steps.choosing", k=k, m=m)):
             selections = []
             for reference, part in zip(references, (*earlier, now), strict=True):
                 fitted = _fitted(calibrator(), reference, part, numbers)
@@ -160,7 +160,7 @@ def monitor(
         spans,
         changes,
         replaced,
-        title=title or f"Does the reference still hold?{' ' * bool(files)}{''.join(files[:1])}",
+        title=title or (phrase("monitor.title_of", name=files[0]) if files else phrase("monitor.title")),
         when=_labels(times, spans) if window is not None else None,
         asked={
             "map": map_name(map),
@@ -302,18 +302,16 @@ def _replaced(older: Selection, newer: Selection) -> dict[str, list[str]]:
 
 def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
     """What a reader must know about tables that were not held."""
-    found = []
+    remarks = []
     for side, name in [*((side, OLDER) for side in earlier[:1]), (now, NEWER)]:
         summary = side.summary
-        dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
-        error = f"no rank of a number is wrong by more than {100 * summary.rank_error:.2g} % of its rows"
-        if side.stored:
-            found.append(f"Of {name} a summary was given: {summary.rows:,} rows{dated}; {error}.")
-        elif side.parts is not None:
-            found.append(f"The {summary.rows:,} rows of {name} were counted in parts; {error}.")
+        dated = "" if summary.first is None else phrase("monitor.dated", first=summary.first, last=summary.last)
+        if side.stored or side.parts is not None:
+            facts = {"rows": summary.rows, "name": name, "dated": dated, "error": 100 * summary.rank_error}
+            remarks.append(phrase("monitor.stored" if side.stored else "monitor.counted", **facts))
     if drawn and now.parts is not None:
-        found.append("The rows to choose from were drawn by their position, and stay in the newer reference.")
-    return found
+        remarks.append(phrase("monitor.drawn"))
+    return remarks
 
 
 def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns: Sequence[str]) -> list[list[Change]]:
@@ -353,7 +351,7 @@ def _draw(
 def _labels(times: list[Any] | None, spans: Sequence[slice]) -> list[str]:
     """Where each older window ends: its last time, or its last row."""
     if times is None:
-        return [f"row {span.stop:,}" for span in spans]
+        return [phrase("monitor.row", n=span.stop) for span in spans]
     ends = [times[span.stop - 1] for span in spans]
     return [str(int(end) if isinstance(end, float) and end.is_integer() else end) for end in ends]
 
@@ -429,17 +427,14 @@ def _summarise(
 
 def _verdict(found: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:
     """One line for a person; `found` are the alarms, the clearest first."""
-    if failed and not found:
-        return f"Alarm: the selection would change, though none of {columns} columns has changed beyond chance."
     if not found:
-        often = f"which alarms in at most {100 * false_alarms:.3g} % of runs"
-        return f"No alarm: none of {columns} columns has changed beyond chance ({often})."
+        sentence = "monitor.alarm_selection" if failed else "monitor.calm"
+        return phrase(sentence, columns=columns, level=100 * false_alarms)
     changed = len({change.column for change in found})
-    many = f"{changed} of {columns} columns {'has' if changed == 1 else 'have'} changed"
-    return f"Alarm: {many}. Most clearly {found[0].column}: {found[0].words}."
+    return phrase("monitor.alarm", n=changed, columns=columns, name=found[0].column, words=found[0].words)
 
 
 def _selection_verdict(turned: int, points: int) -> str:
     if points == 1:
-        return f"The selection would {'change' if turned else 'stay the same'}."
-    return f"The selection would change for {turned} of {points} older windows."
+        return phrase("monitor.selection_changes" if turned else "monitor.selection_stays")
+    return phrase("monitor.selection_windows", n=turned, windows=points)

@@ -11,11 +11,11 @@ from biselect.errors import InputError
 from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Split, Weighing, spell
+from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
 from biselect.reviews._false_share import false_share, refuse_level
 from biselect.reviews._headline import null_for
 from biselect.reviews._how_many import how_many
-from biselect.reviews._large_review import LargeReview
 from biselect.reviews.answering import Question, answered, refuse_reach, review_problem
 from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
@@ -135,17 +135,19 @@ def review(
         )
         with opening as tables:
             if tables is not None:
+                from biselect.reviews._large_review import LargeReview  # loads numba
+
                 large = LargeReview(
                     tables=tables, calibrator=calibrator, k=k, m=columns, rules=rules, form=form, search=search
                 )
                 made_by = provenance(call, search.seed, sources)
                 question = large.question(heading, made_by, library_of(table.source), index)
                 return answered(question, search, step)
-    with step(f"Reading {' and '.join(files) or 'the tables'}"):
+    with step(words_of().reading(files)):
         rows = open_pool(table, reference, split=split, per=rules.per)
     before, now, same = varying(*rows.matrices)
     caveats = Caveats()
-    with step(f"Calibrating on {len(before):,} reference rows"):
+    with step(phrase("steps.calibrating", rows=len(before))):
         rows.refuse_unusable(weighing.missing)
         aligned, moved = move_back(before, now, form.drift)
         calibrator.fit(before)
@@ -159,10 +161,10 @@ def review(
         guarantee = None
         if len(before) >= FEWEST_HELD_OUT:
             rank = partial(false_share, before, aligned, level=kinds.false_share, seed=search.seed)
-            guarantee = caveats.attempt("how many rows stand out at an expected false share", rank)
-    with step("Comparing numbers of columns"):
+            guarantee = caveats.attempt("false_share", rank)
+    with step(phrase("steps.how_many")):
         compare = partial(how_many, problem, calibrator, before, asked=columns, seed=search.seed)
-        compared = compare() if columns is None else caveats.attempt("what other numbers of columns show", compare)
+        compared = compare() if columns is None else caveats.attempt("how_many", compare)
     if columns is None and compared is not None:
         problem = problem_of(compared["m"])
     look_for_kinds = None
@@ -172,7 +174,7 @@ def review(
         draws = kinds.null_draws
         look_for_kinds = partial(_look_for_kinds, plain, calibrator, before, aligned, form.kinds, draws, search)
     caveats.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
-    caveats.collect("columns that could mislead", table_caveats, calibrator, problem, before, aligned, same)
+    caveats.collect("misleading", table_caveats, calibrator, problem, before, aligned, same)
     question = Question(
         problem=problem,
         title=heading,

@@ -68,17 +68,17 @@ def summarise(
     rows = problem.n_samples if whole is None else whole.rows
     caveats = Caveats() if caveats is None else caveats
     attempt, chosen = caveats.attempt, (selection.samples, selection.features)
-    evidence = None if table is None else attempt("how the chosen cells lie to the reference", table.evidence, *chosen)
+    evidence = None if table is None else attempt("evidence", table.evidence, *chosen)
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
-    described = None if kinds is None else attempt("the rows of each kind", describe_kinds, kinds, selection, table)
-    finding = attempt("how many of the rows stand out", find, selection, chance, sides, described)
+    described = None if kinds is None else attempt("kind_rows", describe_kinds, kinds, selection, table)
+    finding = attempt("finding", find, selection, chance, sides, described)
     finding = finding and {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
     standing = [] if finding is None else finding["rows"]
-    caveats.collect("how many chosen cells are missing", filled_caveats, evidence or ())
+    caveats.collect("filled", filled_caveats, evidence or ())
     pictures = None
     if table is not None and evidence is not None:
         carrying = carries(why.cells)
-        pictures = attempt("pictures of the columns", column_pictures, selection, table, evidence, carrying, standing)
+        pictures = attempt("pictures", column_pictures, selection, table, evidence, carrying, standing)
     return {
         "format": FORMAT,
         "title": title,
@@ -98,15 +98,15 @@ def summarise(
             }
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
-        "coverage": attempt("the share that the columns show", coverage, selection),
+        "coverage": attempt("coverage", coverage, selection),
         "how_many": how_many,
         "kinds": described,
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
-        "heatmap": attempt("the picture of the block in its surroundings", _heatmap, selection, why, table),
-        "calibration": attempt("facts about the calibration", _calibration, table, selection, whole),
-        "labels": attempt("known positives", _label_facts, selection, table, rows, whole),
+        "heatmap": attempt("heatmap", _heatmap, selection, why, table),
+        "calibration": attempt("calibration", _calibration, table, selection, whole),
+        "labels": attempt("labels", _label_facts, selection, table, rows, whole),
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(selection),
         "view": view,

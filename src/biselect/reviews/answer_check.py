@@ -17,11 +17,10 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
-from biselect.large._weighing import FILE
-from biselect.large.check import Screens, light, refuse_other, weigh_again
+from biselect.large.check import FILE, Screens, light, refuse_other, weigh_again
 from biselect.options import Compute
 from biselect.pages._answer_files import told_files
-from biselect.pages.words import words_of
+from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps
 from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.kinds import FILE as KINDS
@@ -74,7 +73,7 @@ def check_answer(
         if report["kinds"] is not None:
             kinds, of_kinds = _checked_kinds(folder, kept, report["kinds"], screen)
             proven = sum(kind.selection.proven_optimal for kind in kinds)
-            words = f"{proven} of {len(kinds)} kinds proven, each given the kinds before it; {words}"
+            words = phrase("check.kinds", proven=proven, n=len(kinds), words=words)
             screens += of_kinds
         if table is not None:
             kept_as = (folder, kept, screens, proof.get("screen"))
@@ -88,12 +87,10 @@ def check_answer(
         rows = kept.n_samples if screen is None else screen.rows
         expected = json.loads(json.dumps(_expected(answer, kept, rows, kinds, report, pool)))
         refuse_other("report.json", expected, report, abs(answer.score), OF_TABLE if pool is None else frozenset())
-    ruled = "; ".join((expected["rules"] or {"words": ["no rules"]})["words"])
-    asked = (
-        f"{kept.k} of {rows:,} rows and {kept.m} of {kept.n_features} columns, λ = {kept.coupling_weight:g}; {ruled}"
-    )
-    trust = "that problem.npz holds the weights of your table" if pool is None else f"that {FILE} is of your reference"
-    return [words, f"The question: {asked}", f"Taken on trust: that this is your question, and {trust}"]
+    rules = "; ".join((expected["rules"] or {"words": [phrase("check.no_rules")]})["words"])
+    facts = {"k": kept.k, "rows": rows, "m": kept.m, "columns": kept.n_features, "weight": kept.coupling_weight}
+    trust = phrase("check.trust_weights") if pool is None else phrase("check.trust_reference", file=FILE)
+    return [words, phrase("check.question", **facts, rules=rules), phrase("check.trust", what=trust)]
 
 
 @contextmanager

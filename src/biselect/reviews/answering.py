@@ -11,12 +11,13 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Search, spell
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._explorer import explore
 from biselect.reviews._false_share import FalseShare
 from biselect.reviews._headline import Chance, null_for
 from biselect.reviews._view import WholeTable, summarise
-from biselect.reviews.caveats import Caveat, Caveats
+from biselect.reviews.caveats import Caveat, Caveats, caveat_of
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.solvers import neighbours as solve_neighbours
@@ -70,7 +71,9 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
     problem, table = question.problem, question.table
     selection = question.solved
     if selection is None:
-        with step(f"Solving with {search.solver}{memory_in_words(problem, search.solver)}") as progress:
+        with step(
+            phrase("steps.solving", solver=search.solver, memory=memory_in_words(problem, search.solver))
+        ) as progress:
             limits: dict[str, Any] = {"seed": search.seed, "time_limit": search.time_limit}
             selection = solve(problem, search.solver, **limits, progress=progress)
     shown = selection if question.whole is None else of_kept_rows(selection, problem)
@@ -82,23 +85,23 @@ def answered(question: Question, search: Search, step: Steps) -> Review:
         options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": search.seed, "time_limit": limit}
         options["answer"] = question.answer
         try:
-            with step("Solving neighbouring budgets") as told:
-                near = caveats.attempt("neighbouring budgets", solve_neighbours, shown, progress=told, **options)
+            with step(phrase("steps.neighbours")) as told:
+                near = caveats.attempt("neighbours", solve_neighbours, shown, progress=told, **options)
                 nearby = near or nearby
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
-            caveats.append(Caveat(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+            caveats.append(caveat_of("interrupted"))
     kinds = None
     if question.find_kinds is not None:
-        with step("Looking for kinds of unusual"):
-            kinds = caveats.attempt("kinds of unusual", question.find_kinds)
-    with step("Comparing with chance"):
-        chance = caveats.attempt("what chance alone would give", question.find_chance)
+        with step(phrase("steps.kinds")):
+            kinds = caveats.attempt("kinds", question.find_kinds)
+    with step(phrase("steps.chance")):
+        chance = caveats.attempt("chance", question.find_chance)
     summary = summarise(
         selection,
         title=question.title,
         reproduce=question.reproduce,
         caveats=caveats,
-        view=caveats.attempt("the part of the page that can be moved", explore, shown, nearby, table),
+        view=caveats.attempt("explorer", explore, shown, nearby, table),
         table=table,
         kinds=kinds,
         guarantee=question.guarantee,
@@ -144,7 +147,7 @@ def review_problem(
         loaded, named = problem, "Selection"
     else:
         [name] = [source.name for source in paths_of([problem])]
-        with step(f"Reading {name}"):
+        with step(phrase("steps.reading", name=name)):
             loaded, named = read_problem(problem, k, m, columns.id, columns.exclude), f"Selection from {name}"
     question = Question(
         problem=loaded,

@@ -10,19 +10,13 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
+from biselect.pages.words import phrase
 from biselect.tables import NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
-LOOKS = {
-    "clock": "it only ever rises, like a clock or a running number",
-    "id": "whole numbers of which no two are equal, like an id",
-    "mostly-beyond": "it has drifted, or it looks like an id or a clock",
-    "mostly-new": "it has drifted, or it names a time or a place of its own",
-    "mostly-missing": "it was hardly ever missing before",
-}
 LEAST_NEW = 1.0  # a new category that weighs less than this is nothing to warn of
 FEWEST_DIGITS, FEWEST_CODES, FEWEST_REPEATS = 3, 5, 5  # of a code, of different ones, and of rows for each
 APART = 4  # so many times as many steps lie between the least and the largest code as there are codes
@@ -53,13 +47,13 @@ class Caveat:
 class Caveats(list[Caveat]):
     """What a reader should know beside an answer: what was found, and what could not be computed."""
 
-    def attempt(self, what: str, compute: Callable[..., T], *arguments: Any, **options: Any) -> T | None:
+    def attempt(self, part: str, compute: Callable[..., T], *arguments: Any, **options: Any) -> T | None:
         """Compute something that stands beside the answer; None, and a line that says why, where that fails.
 
         No diagnostic aborts an answer, whatever goes wrong in it; who interrupts it ends the work all the same.
 
         Args:
-            what: in words, to follow `Left out, `; different for every diagnostic.
+            part: the key of its name in the words file, under `parts`; different for every diagnostic.
             compute: takes the arguments and options that follow.
             arguments: of `compute`.
             options: of `compute`.
@@ -67,12 +61,12 @@ class Caveats(list[Caveat]):
         try:
             return compute(*arguments, **options)
         except Exception as error:
-            self.leave_out(what, error)
+            self.leave_out(part, error)
             return None
 
-    def collect(self, what: str, look: Callable[..., Iterable[Caveat]], *arguments: Any) -> None:
+    def collect(self, part: str, look: Callable[..., Iterable[Caveat]], *arguments: Any) -> None:
         """Add what a look over the tables shows, as far as it gets."""
-        self.attempt(what, lambda: self.extend(look(*arguments)))
+        self.attempt(part, lambda: self.extend(look(*arguments)))
 
     def look_over(
         self,
@@ -85,16 +79,39 @@ class Caveats(list[Caveat]):
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
         names = [problem.feature_name(j) for j in range(problem.n_features)]
-        self.collect("what was guessed about the files", reading_caveats, pool, label_column)
-        self.collect("columns and rules without a part", unused_caveats, pool, rules, problem)
-        self.collect("columns that moved", drift_caveats, moved, names, drift)
+        self.collect("files", reading_caveats, pool, label_column)
+        self.collect("unused", unused_caveats, pool, rules, problem)
+        self.collect("moved", drift_caveats, moved, names, drift)
 
-    def leave_out(self, what: str, error: Exception) -> None:
+    def leave_out(self, part: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
         why = str(error) if isinstance(error, BiselectError) else f"{type(error).__name__}: {error}"
-        caveat = Caveat(kind="left-out", text=f"Left out, {what}: {why.rstrip('.')}.")
+        caveat = caveat_of("left-out", part=phrase(f"parts.{part}"), why=why.rstrip("."))
         if caveat not in self:
             self.append(caveat)
+
+
+def caveat_of(
+    kind: str,
+    columns: Sequence[str] = (),
+    share: float | None = None,
+    *,
+    serious: bool = False,
+    sentence: str = "",
+    **facts: Any,
+) -> Caveat:
+    """A caveat whose sentence is told from facts.
+
+    Args:
+        kind: one of those that `Caveat` lists.
+        columns: which columns it is about.
+        share: of the pool's rows or the chosen cells that it is about.
+        serious: whether an answer read without it could be misread.
+        sentence: its key under `caveat` in the words file; the kind unless given.
+        facts: what the sentence needs.
+    """
+    text = phrase(f"caveat.{sentence or kind}", **facts)
+    return Caveat(kind=kind, text=text, columns=tuple(columns), share=share, serious=serious)
 
 
 def table_caveats(
@@ -116,15 +133,12 @@ def table_caveats(
         rows: of the whole pool, where the problem is a sample of it.
     """
     if same:
-        text = f"Left out, the same in every row of reference and pool: {', '.join(same)}."
-        yield Caveat(kind="constant", columns=tuple(same), text=text)
+        yield caveat_of("constant", same, names=", ".join(same))
     yield from beyond_caveats(calibrator, problem, reference, pool)
     if problem.k == (rows or problem.n_samples):
-        text = "k equals the size of the pool: every row is chosen, only the columns were selected."
-        yield Caveat(kind="all-rows", text=text)
+        yield caveat_of("all-rows")
     if problem.m == problem.n_features:
-        text = "m equals the number of features: every column is chosen, only the rows were selected."
-        yield Caveat(kind="all-columns", text=text)
+        yield caveat_of("all-columns")
     yield from changed_constants(calibrator, problem, rows)
     yield from code_caveats(calibrator, reference)
 
@@ -136,15 +150,9 @@ def drift_caveats(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: s
     farthest = sorted(moved, key=lambda column: -max(abs(column.shift), abs(np.log(column.stretch))))
     columns = tuple(names[column.position] for column in farthest)
     shown = ", ".join(columns[:5]) + (" …" if len(columns) > 5 else "")
-    done = (
-        "they were moved back to the reference's median and quartile range before weighing, so that drift is not the "
-        "finding"
-        if drift == "recentre"
-        else "they were weighed as they are, so drift may be the finding"
-    )
-    many = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-    text = f"The bulk of the pool moved against the reference in {many} ({shown}): {done}."
-    yield Caveat(kind="drift", columns=columns, share=len(columns) / len(names), text=text, serious=drift == "keep")
+    done = phrase(f"caveat.drift_{drift}")
+    share, serious = len(columns) / len(names), drift == "keep"
+    yield caveat_of("drift", columns, share, serious=serious, n=len(columns), names=shown, done=done)
 
 
 def beyond_caveats(
@@ -164,12 +172,7 @@ def beyond_caveats(
             kind = "mostly-new"
         elif reference is not None and pool is not None:
             kind = _looks_like(reference.values[:, j], pool.values[:, j])
-        lies = "is missing" if kind == "mostly-missing" else "lies beyond the reference"
-        text = (
-            f"Column {name!r} {'is new' if kind == 'mostly-new' else lies} in {100 * share:.0f} % of the pool: "
-            f"{LOOKS[kind]}; leave it out unless that is what you look for."
-        )
-        yield Caveat(kind=kind, columns=(name,), share=share, text=text)
+        yield caveat_of(kind, (name,), share, name=name, percent=100 * share)
 
 
 def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
@@ -191,13 +194,9 @@ def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int 
         if len(found.counts) > 1 or not share:
             continue
         differs = round(share * (rows or problem.n_samples))
-        about = "about " if rows else ""
         name, only = problem.feature_name(j), next(iter(found.counts))
-        text = (
-            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} "
-            f"pool row{'s' * (differs != 1)}; what was never seen before weighs most."
-        )
-        yield Caveat(kind="changed-constant", columns=(name,), share=share, text=text)
+        about, value = phrase("caveat.about") if rows else "", phrase("side.missing") if only is None else str(only)
+        yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=value)
 
 
 def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
@@ -215,58 +214,42 @@ def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat
         apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
         of_one_length = len(str(codes[0])) == len(str(codes[-1]))
         if often and apart and of_one_length:
-            text = (
-                f"Column {name!r} looks like a code: {codes.size:,} different whole numbers from {codes[0]} to "
-                f"{codes[-1]}. It was taken for a quantity; if it names things, say "
-                f"{spell(Columns(types={name: 'category'}))}."
-            )
-            yield Caveat(kind="code", columns=(name,), text=text)
+            way = spell(Columns(types={name: "category"}))
+            yield caveat_of("code", (name,), name=name, number=codes.size, lowest=codes[0], highest=codes[-1], way=way)
 
 
 def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
     """What was guessed about the files and could be otherwise."""
     for name, doubt in pool.doubts.items():
-        yield Caveat(kind="doubtful-column", columns=(name,), text=f"Column {name!r} {doubt}.", serious=True)
+        yield caveat_of("doubtful-column", (name,), serious=True, name=name, doubt=doubt)
     if pool.codes:
-        text = (
-            f"Taken as categories, since names and values look like codes: {', '.join(pool.codes)}. A quantity after "
-            f"all? Say {spell(Columns(types=dict.fromkeys(pool.codes, 'number')))}."
-        )
-        yield Caveat(kind="code-taken", columns=tuple(pool.codes), text=text)
+        way = spell(Columns(types=dict.fromkeys(pool.codes, "number")))
+        yield caveat_of("code-taken", pool.codes, names=", ".join(pool.codes), way=way)
     if pool.repeated:
-        text = f"{pool.repeated:,} row{'s' * (pool.repeated != 1)} left out: another one has the same id."
-        yield Caveat(kind="repeated-ids", text=text)
+        yield caveat_of("repeated-ids", n=pool.repeated)
     if pool.positive.lower() not in ("", "1", "true"):
         name = str(label_column).removesuffix(f"={pool.positive}")
-        text = f"{pool.positive!r} in {name!r} was taken for a known positive."
-        yield Caveat(kind="label-value", columns=(name,), text=text)
+        yield caveat_of("label-value", (name,), value=pool.positive, name=name)
 
 
 def unused_caveats(pool: Pool, rules: RowRules, problem: SelectionProblem) -> Iterator[Caveat]:
     """Columns and rules that change nothing."""
     if pool.ignored:
-        text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
-        yield Caveat(kind="not-in-reference", columns=pool.ignored, text=text)
+        yield caveat_of("not-in-reference", pool.ignored, names=", ".join(pool.ignored))
     if pool.unused_dates:
         yield unused_dates(pool.unused_dates)
     if rules.per is not None and not problem.sample_rules.groups:
-        text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
-        yield Caveat(kind="rule-idle", columns=(rules.per,), text=text)
+        yield caveat_of("rule-idle", (rules.per,), name=rules.per, at_most=str(rules.at_most))
 
 
 def unused_dates(names: Sequence[str]) -> Caveat:
     """Date columns left out, and how to use them."""
-    parts = spell(Columns(types={names[0]: "date:hour,weekday,gap"}))
-    text = f"Left out, dates: {', '.join(names)}. To use parts of one say {parts}."
-    return Caveat(kind="dates", columns=tuple(names), text=text)
+    way = spell(Columns(types={names[0]: "date:hour,weekday,gap"}))
+    return caveat_of("dates", names, names=", ".join(names), way=way)
 
 
 def filled_caveats(cells: Sequence[Sequence[Any]]) -> Iterator[Caveat]:
     """How much of the chosen block was never measured; `cells` is its evidence."""
     absent = [cell.filled for row in cells for cell in row]
     if filled := sum(absent):
-        text = (
-            f"{filled} of the {len(absent)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "
-            "reference median stands in, marked as filled."
-        )
-        yield Caveat(kind="filled", share=filled / len(absent), text=text, serious=True)
+        yield caveat_of("filled", share=filled / len(absent), serious=True, n=filled, cells=len(absent))

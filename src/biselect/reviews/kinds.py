@@ -14,6 +14,7 @@ from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.core.untrusted import packed_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Search
+from biselect.pages.words import phrase, words_of
 from biselect.solvers import solve
 from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.representatives import of_kept_rows
@@ -51,11 +52,7 @@ class Kind:
     @property
     def name(self) -> str:
         """The columns by direction, such as `low V14, V12 and high V4 together`."""
-        parts = []
-        for side in dict.fromkeys(self.sides):
-            of_side = [name for name, at in zip(self.column_names, self.sides, strict=True) if at == side]
-            parts.append(f"{side} {', '.join(of_side)}".strip())
-        return " and ".join(parts) + (" together" if len(self.columns) > 1 else "")
+        return words_of().kind(self.column_names, self.sides)
 
     @property
     def row_scores(self) -> NDArray[np.float64]:
@@ -115,14 +112,10 @@ class KindList(Sequence[Kind]):
     def words(self) -> str:
         """Whether the first kind stands alone, for a person."""
         if len(self.found) == 1:
-            return "There is one kind."
+            return phrase("kinds.one")
         if self.close < 2:
-            return "The first kind stands clear of the others."
-        last = self.nearness[self.close - 1]
-        return (
-            f"The first {self.close} kinds score within {100 * (1 - last):.1f} % of each other: "
-            "which of them comes first means little, so look at a row of each."
-        )
+            return phrase("kinds.clear")
+        return phrase("kinds.close", n=self.close, share=100 * (1 - self.nearness[self.close - 1]))
 
     @staticmethod
     def _shared(sets: list[set[int]]) -> NDArray[np.int64]:
@@ -229,10 +222,10 @@ def find_kinds(
         except InfeasibleError:
             if not found:
                 raise
-            stopped = "kinds that share no column use up the table"
+            stopped = phrase("kinds.no_columns")
             break
         if found and selection.score <= 0:
-            stopped = f"after {len(found)} kinds nothing unusual is left"
+            stopped = phrase("kinds.no_weight", n=len(found))
             break
         found.append(_kind(selection, asked, problem, pairs, null))
     return KindList(found=tuple(found), stopped=stopped, null_scores=null, sides=sides)

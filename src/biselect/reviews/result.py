@@ -9,6 +9,7 @@ from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.pages import render_html
 from biselect.pages._answer_files import write_outputs
 from biselect.pages._notebook import review_html
+from biselect.pages.words import strongest_reason
 from biselect.reviews.caveats import Caveat
 from biselect.reviews.kinds import KindList, kinds_bytes
 from biselect.weights import Weigher
@@ -104,12 +105,3 @@ class Review:
 
 def _value(cell: dict[str, Any]) -> float | str | None:
     return None if cell.get("filled") else cell.get("value", cell["adds"])
-
-
-def strongest_reason(row: dict[str, Any]) -> str:
-    """The cell that adds most to a row of a summary, in words."""
-    cell = row["cells"][0]
-    value, named = cell.get("value"), cell["feature"]
-    if cell.get("direction") == "rare":
-        named += f" = {value if isinstance(value, str) else format(value, '.6g')}"
-    return f"{named}: {cell.get('words', format(cell['adds'], '.4g'))}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from biselect.core import SelectionProblem
 from biselect.options import Split, Weighing
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._explorer import one_more
 from biselect.sessions.review_tables import ReviewTables
@@ -35,7 +36,7 @@ class BudgetPreview:
     ) -> None:
         form = Form.of(Weighing())
         self._marginals = form.marginals
-        with steps_of(progress)("Calibrating on the reference"):
+        with steps_of(progress)(phrase("steps.reference")):
             table, reference = tables_of(pool, reference)
             weighing = Weighing(map=form.map, drift=form.drift)
             tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=0)

@@ -20,6 +20,7 @@ from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
 from biselect.pages._monitor_view import ROUNDS_FORMAT, render_rounds
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews import Review, monitor, review
 from biselect.sessions._tally import found_so_far
@@ -100,7 +101,7 @@ def turn_to(
         if reference is not None:
             both = f"{spell(reference=ANY)} and {spell(from_last=ANY)}"
             raise InputError(f"{both} both name the reference; give one of them")
-        with steps_of(progress)("Writing the new reference"):
+        with steps_of(progress)(phrase("steps.new_reference")):
             reference = usual_rows(session)
     record, (table, before) = session.record, session.sources
     again = reference is None and record["reference_until"] is not None
@@ -352,6 +353,6 @@ def export(
         "answers.csv": answers_csv(summary),
     }
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)  # answers are as private as the session
-    with step("Writing the files"):
+    with step(phrase("steps.files")):
         written = write_folder(folder, contents, shared=True)
         return [*written, *found.save(Path(folder) / "report", proof=True)]

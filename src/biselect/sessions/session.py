@@ -16,6 +16,7 @@ from biselect._version import __version__
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.sessions._earlier_answers import Taught, taught_before
@@ -125,7 +126,7 @@ class ReviewSession:
         step, file = steps_of(progress), SessionFile(folder)
         table, reference = tables_of(pool, reference)
         weighing = replace(weighing, map=weighing.map or MAP, drift=weighing.drift or DRIFT)
-        with step("Reading and calibrating the tables"):
+        with step(phrase("steps.tables")):
             tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=search.seed)
             fingerprint = tables.fingerprint
         rows, columns = tables.pool_values.shape
@@ -196,7 +197,7 @@ class ReviewSession:
             table = Table(source, Columns(**record["columns"]), Csv(**record["csv"]))
             weighing = Weighing(**{name: record["options"][name] for name in ("map", "missing", "drift")})
             split, seed = Split(until=record["reference_until"]), record["options"]["seed"]
-            with steps_of(progress)("Reading and calibrating the tables"):
+            with steps_of(progress)(phrase("steps.tables")):
                 tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=seed)
                 if tables.fingerprint != record["fingerprint"]:
                     raise InputError(
@@ -316,7 +317,7 @@ class ReviewSession:
         fresh = [made[at] if at < len(made) else one for at, one in enumerate(self.lists)]
         lists = [new if old.proven and new.proven else old for old, new in zip(self.lists, fresh, strict=True)]
         standing, again = self.standing, []
-        with step("Choosing every round again"):
+        with step(phrase("steps.replay")):
             for at, round_ in enumerate(standing.rounds):
                 history, seen = history_of(standing, standing.rounds[:at], round_.after)
                 rows = self._choose(history, seen, round_.count, lists) if round_.count else []
@@ -424,10 +425,10 @@ def _make_lists(
     tables: ReviewTables, options: Mapping[str, Any], time_limit: float | None, step: Steps
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
-    with step("Looking for kinds of unusual"):
+    with step(phrase("steps.kinds")):
         sides = sides_of(tables.calibrator, tables.weighed)
         kinds = find_kinds(tables.problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
-    with step("Ranking all rows"):
+    with step(phrase("steps.ranking")):
         return lists_of(kinds, tables.reference_values, tables.pool_values, options["seed"])
 
 

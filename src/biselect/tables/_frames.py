@@ -46,11 +46,11 @@ class NamedMatrix:
     def holds(self, column: int) -> set[str | None]:
         """What a column holds, two or three entries of it where that is more; None for a missing cell."""
         values = self.values[:, column]
-        known = values[~np.isnan(values)]
-        ends = {float(known.min()), float(known.max())} if known.size else set()
+        values_known = values[~np.isnan(values)]
+        ends = {float(values_known.min()), float(values_known.max())} if values_known.size else set()
         labels = self.labels.get(column)
         written = {f"{end:.15g}" if labels is None else labels[int(end)] for end in ends}
-        return written | ({None} if known.size < values.size else set())
+        return written | ({None} if values_known.size < values.size else set())
 
     def columns(self, positions: Sequence[int]) -> NamedMatrix:
         """Some columns, in this order."""
@@ -104,22 +104,22 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
     for series in frame.iter_columns():
         name, kind = str(series.name), series.dtype
         column_type = type_of(kind)
-        made: Mapping[str, Cells]
+        cells: Mapping[str, Cells]
         if name in dates:
-            made = DATE.derive(series, name, dates[name])
+            cells = DATE.derive(series, name, dates[name])
         elif not is_quantity(kind) and kind != nw.Boolean and series.null_count() == len(series):  # of no type at all
-            made = {name: Cells(np.full(len(series), np.nan))}
+            cells = {name: Cells(np.full(len(series), np.nan))}
         elif column_type is None:
             raise InputError(
                 f"column {name!r} holds {kind}, neither numbers nor categories; leave it out or convert it"
             )
         else:
-            made = {name: column_type.cells(series, name)}
+            cells = {name: column_type.cells(series, name)}
             if kind == nw.String and name not in categories:
                 text.add(len(columns))
-        for column, (values, known) in made.items():
-            if known is not None:
-                labels[len(columns)] = known
+        for column, (values, column_labels) in cells.items():
+            if column_labels is not None:
+                labels[len(columns)] = column_labels
             columns.append(values.astype(np.float64, copy=False))
             names.append(column)
     values = np.column_stack(columns) if columns else np.empty((len(frame), 0))
@@ -231,5 +231,5 @@ def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, Nam
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
     if not same:
         return reference, pool, ()
-    kept = [j for j in range(len(reference.names)) if j not in same]
-    return reference.columns(kept), pool.columns(kept), tuple(reference.names[j] for j in same)
+    moving = [j for j in range(len(reference.names)) if j not in same]
+    return reference.columns(moving), pool.columns(moving), tuple(reference.names[j] for j in same)

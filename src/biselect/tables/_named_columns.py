@@ -22,14 +22,14 @@ SHOWN = 4  # offending values named in an error
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
-    known = table.column_names
-    there = set(known)
+    names_there = table.column_names
+    there = set(names_there)
     if absent := [name for name in names if name not in there]:
-        shown = ", ".join(map(repr, known[:40])) + (" …" if table.num_columns > 40 else "")
+        listed = ", ".join(map(repr, names_there[:40])) + (" …" if table.num_columns > 40 else "")
         lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
-        near = get_close_matches(absent[0], known, n=1) if len(known) <= 1000 else []
+        near = get_close_matches(absent[0], names_there, n=1) if len(names_there) <= 1000 else []
         meant = f" (do you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"{where} has no column {lacks}{meant}; it has {shown}")
+        raise InputError(f"{where} has no column {lacks}{meant}; it has {listed}")
 
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
@@ -59,15 +59,15 @@ def usable(
     """
     place_of, typed = partial(line_of_row, table), reading_of(table) is None
     told, numbers = set(told), set(numbers)
-    found = {
+    obstacles = {
         name: reason
         for name in names
         if name not in told
         and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers, typed=typed))
     }
-    if found := found | dict(reasons or {}):
-        listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
-        out = spell(Columns(exclude=[name for name in names if name in found]))
+    if obstacles := obstacles | dict(reasons or {}):
+        listed = "; ".join(f"column {name!r} {obstacles[name]}" for name in names if name in obstacles)
+        out = spell(Columns(exclude=[name for name in names if name in obstacles]))
         raise InputError(
             f"{where}: {listed}. Leave out with {out} ({spell(Columns(show=ANY))} only shows them beside the rows), or "
             f"choose columns with {spell(Columns(features=ANY))}"
@@ -109,17 +109,17 @@ def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, type
     rows, other_style = unparsable_rows(column, mostly, typed)
     if rows is None:
         return ""
-    found = pc.unique(column.filter(rows)).to_pylist()
-    values = [_short(value) for value in found[:SHOWN]]
-    said = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
-    if len(found) > 1:
-        more = f" and {len(found) - SHOWN:,} other values" if len(found) > SHOWN else ""
-        said += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
+    entries = pc.unique(column.filter(rows)).to_pylist()
+    values = [_short(value) for value in entries[:SHOWN]]
+    words = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
+    if len(entries) > 1:
+        more = f" and {len(entries) - SHOWN:,} other values" if len(entries) > SHOWN else ""
+        words += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
     if other_style:
-        return f"{said}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
-    if len(found) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
-        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: {spell(Csv(na_values=found))}"
-    return said
+        return f"{words}; say how numbers are written with {spell(Csv(decimal=ANY, thousands=ANY))}"
+    if len(entries) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
+        words += f"; if {'that means' if len(entries) == 1 else 'they mean'} missing: {spell(Csv(na_values=entries))}"
+    return words
 
 
 def _short(value: str) -> str:
@@ -129,20 +129,22 @@ def _short(value: str) -> str:
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
     """A column as text, for names; missing and repeated entries are refused."""
-    found = place_of or partial(line_of_row, table)
+    line_of = place_of or partial(line_of_row, table)
     values = table[name].to_pylist()
     if None in values:
-        raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
+        raise InputError(
+            f"{where}: column {name!r} has no value in {line_of(values.index(None))}; every row needs an id"
+        )
     names = [str(value) for value in values]
     if repeated := [value for value, count in Counter(names).items() if count > 1]:
         first = names.index(repeated[0])
         second = names.index(repeated[0], first + 1)
         many = ""
         if len(repeated) > 1:
-            shown = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
-            many = f"; so do {len(repeated) - 1:,} other ids ({shown})"
+            examples = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
+            many = f"; so do {len(repeated) - 1:,} other ids ({examples})"
         raise InputError(
-            f"{where}: id {repeated[0]!r} stands in {found(first)} and {found(second)}{many}; ids must be unique: "
+            f"{where}: id {repeated[0]!r} stands in {line_of(first)} and {line_of(second)}{many}; ids must be unique: "
             f"keep one row of each with {spell(Columns(duplicates='first'))} or "
             f"{spell(Columns(duplicates='last'))}, or name another column"
         )

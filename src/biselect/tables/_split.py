@@ -119,7 +119,7 @@ def open_pool(pool: Any, reference: Any = None, *, split: Split = Split(), per: 
     if columns.id is None and row_labels(pool.source) is not None:
         tables[0], name = with_index(tables[0], pool.source)
         columns = replace(columns, id=name)
-    roles = Roles.of(columns, pool.csv, known={name for rows in tables for name in rows.column_names}, per=per)
+    roles = Roles.of(columns, pool.csv, names={name for rows in tables for name in rows.column_names}, per=per)
     zero_led = {name for rows in tables if (reading := reading_of(rows)) for name in reading.codes}
     codes = roles.code_columns(tables[-1], zero_led) if paths_of([pool.source, normal]) else []
     roles = replace(roles, categories=[*roles.categories, *codes])
@@ -179,9 +179,9 @@ def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
     """Reference and pool as they are."""
-    kept = _kept(pool, roles)
-    repeated = 0 if kept is None else pool.num_rows - len(kept)
-    return _build(Part(table=reference), Part(table=pool, rows=kept), roles, repeated)
+    rows = _kept(pool, roles)
+    repeated = 0 if rows is None else pool.num_rows - len(rows)
+    return _build(Part(table=reference), Part(table=pool, rows=rows), roles, repeated)
 
 
 def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
@@ -197,8 +197,8 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
     if (reading := reading_of(table)) is not None:
         written = written or reading.dates.get(roles.time_column)
     order = pc.sort_indices(times)  # stable
-    if (kept := _kept(table, roles)) is not None:
-        order = order.filter(pc.is_in(order, pa.array(kept, order.type)))
+    if (new_ids := _kept(table, roles)) is not None:
+        order = order.filter(pc.is_in(order, pa.array(new_ids, order.type)))
     rows = order.to_numpy()
     cut = rows_until(times.take(order), str(split.until), written)
     if cut == 0 or cut == len(rows):
@@ -223,8 +223,8 @@ def _kept(table: pa.Table, roles: Roles) -> NDArray[np.int64] | None:
     if roles.id_column is None:
         raise InputError(f"{spell(Columns(duplicates=ANY))} is about ids; give {spell(Columns(id=ANY))} too")
     require_columns(table, [roles.id_column], "the pool")
-    kept = rows_with_new_ids(table[roles.id_column], roles.duplicates)
-    return kept if len(kept) < table.num_rows else None
+    rows = rows_with_new_ids(table[roles.id_column], roles.duplicates)
+    return rows if len(rows) < table.num_rows else None
 
 
 class Part:
@@ -243,9 +243,9 @@ class Part:
             if is_text(table[name].type):
                 times = as_times(table[name], name, date_format=roles.date_format, place_of=partial(line_of_row, table))
                 table = table.set_column(table.column_names.index(name), name, times)
-        told = {*roles.categories, *dates}
-        found = usable(table, columns, where if self.whole else "the table", told=told, numbers=numbers)
-        return found if self.whole else found.take(self.rows)
+        typed = {*roles.categories, *dates}
+        rows = usable(table, columns, where if self.whole else "the table", told=typed, numbers=numbers)
+        return rows if self.whole else rows.take(self.rows)
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""
@@ -286,8 +286,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     if absent := [name for name in features if name not in there]:
         lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
         raise InputError(f"the pool lacks columns of the reference: {lacks}")
-    named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
-    require_columns(pool, named, "the pool")
+    roles_of_pool = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
+    require_columns(pool, roles_of_pool, "the pool")
     names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
     as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
@@ -297,14 +297,14 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     labels, positive = None, ""
     if roles.label_column is not None:
         labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
-    used = {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
-    readings = [found for part in (pool_part, reference_part) if (found := reading_of(part.file)) is not None]
+    with_role = {*reference.column_names, *features, *roles.exclude, *roles_of_pool, roles.time_column}
+    readings = [reading for part in (pool_part, reference_part) if (reading := reading_of(part.file)) is not None]
     return Pool(
         reference=before,
         candidates=pool_part.features(features, "the pool", roles, numbers),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=labels,
-        ignored=tuple(name for name in pool.column_names if name not in used),
+        ignored=tuple(name for name in pool.column_names if name not in with_role),
         excluded=tuple(roles.exclude),
         shown=as_text,
         per=None if roles.per is None else [label or None for label in as_text[roles.per]],
@@ -317,7 +317,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
         positive=positive,
         repeated=repeated,
         read_as=read_as([pool_part.file, reference_part.file]),
-        doubts={name: doubt for found in readings for name, doubt in found.doubts.items()},
+        doubts={name: doubt for reading in readings for name, doubt in reading.doubts.items()},
     )
 
 

@@ -33,19 +33,19 @@ class Inspection:
     Attributes:
         source: the file as it was given, or None for a frame.
         rows: how many there are.
-        found: the columns with their roles.
+        roles: of all columns, as they are guessed.
         reading: how the file is written; None where it says so itself.
     """
 
     source: str | None
     rows: int
-    found: GuessedRoles
+    roles: GuessedRoles
     reading: Reading | None = None
 
     @property
     def columns(self) -> tuple[ColumnGuess, ...]:
         """All columns, in the order of the table."""
-        return self.found.columns
+        return self.roles.columns
 
     @property
     def form(self) -> dict[str, str]:
@@ -53,41 +53,43 @@ class Inspection:
         reading = self.reading
         if reading is None:
             return {}
-        told = {
+        facts = {
             "encoding": reading.encoding + (" with a byte order mark" if reading.bom else ""),
             "between values": {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}.get(
                 reading.delimiter, reading.delimiter
             ),
         }
         if reading.decimal:
-            told["decimals after a"] = {",": "comma", ".": "point"}[reading.decimal]
+            facts["decimals after a"] = {",": "comma", ".": "point"}[reading.decimal]
         if marks := sorted({mark for _, mark in reading.styles.values() if mark}):
-            told["between thousands"] = " or ".join({" ": "space", "'": "apostrophe"}.get(mark, mark) for mark in marks)
+            facts["between thousands"] = " or ".join(
+                {" ": "space", "'": "apostrophe"}.get(mark, mark) for mark in marks
+            )
         if reading.dates:
-            told["dates"] = ", ".join(in_words(form) for form in dict.fromkeys(reading.dates.values()))
-        return told
+            facts["dates"] = ", ".join(in_words(form) for form in dict.fromkeys(reading.dates.values()))
+        return facts
 
     @property
     def notes(self) -> list[tuple[str, str]]:
         """What a person should know, and what to type to have it otherwise; one of both may be empty."""
-        found, notes = self.found, list[tuple[str, str]]()
-        if many := found.repeated_ids:
+        guess, notes = self.roles, list[tuple[str, str]]()
+        if many := guess.repeated_ids:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
             if self._copies:
                 text = f"{rows} an earlier one in every column, with its id: the command keeps the first of each."
                 notes.append((text, ""))
             else:
                 text = (
-                    f"{rows} an id of {found.id_column!r} with other values: all are kept, named by position and shown "
+                    f"{rows} an id of {guess.id_column!r} with other values: all are kept, named by position and shown "
                     "with their id."
                 )
-                notes.append((text, f"One of each: {spell(Columns(id=found.id_column, duplicates='last'))}."))
-        elif many := found.repeated_rows or 0:
+                notes.append((text, f"One of each: {spell(Columns(id=guess.id_column, duplicates='last'))}."))
+        elif many := guess.repeated_rows or 0:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
             notes.append((f"{rows} an earlier one in every column.", ""))
-        if found.label_column is not None:
-            notes.append((f"{found.positive!r} in {found.label_column!r} is taken for a known positive.", ""))
-        if codes := found.named("code"):
+        if guess.label_column is not None:
+            notes.append((f"{guess.positive!r} in {guess.label_column!r} is taken for a known positive.", ""))
+        if codes := guess.named("code"):
             names = ", ".join(map(repr, codes))
             notes.append((f"Codes, taken as categories and not as quantities: {names}.", ""))
         for column in self.columns:
@@ -95,11 +97,11 @@ class Inspection:
                 text = f"{column.name!r}: {column.remark}."
                 doubtful = self.reading is not None and column.name in self.reading.doubts
                 notes.append(("", text) if doubtful else (text, ""))
-        if found.time_column is not None and any(":" in one for one in self._named(found.time_column).examples):
-            parts = spell(Columns(types={found.time_column: "date:hour,weekday"}))
+        if guess.time_column is not None and any(":" in one for one in self._named(guess.time_column).examples):
+            parts = spell(Columns(types={guess.time_column: "date:hour,weekday"}))
             advice = f"To let its hour and weekday take part: {parts}."
-            notes.append((f"{found.time_column!r} orders the rows.", advice))
-        if found.time_column is None:
+            notes.append((f"{guess.time_column!r} orders the rows.", advice))
+        if guess.time_column is None:
             advice = (
                 "There is no column of times to split the table at: put the file of normal rows in the place of "
                 f"{REFERENCE}."
@@ -115,7 +117,7 @@ class Inspection:
     @property
     def _copies(self) -> bool:
         """Whether rows with one id are the same in everything."""
-        return self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
+        return self.roles.repeated_rows is not None and self.roles.repeated_rows >= self.roles.repeated_ids
 
     @property
     def options(self) -> ReviewOptions:
@@ -123,32 +125,32 @@ class Inspection:
 
         Without a column of times a reference is needed beside them.
         """
-        found = self.found
+        guess = self.roles
         marks, out = self._odd_words()
-        texts = found.named("free text")
-        doubtful = self.reading is not None and found.time_column in self.reading.doubts
-        unique = found.id_column is not None and (self._copies or not found.repeated_ids)
-        if found.id_column is not None and not unique:
-            texts.insert(0, found.id_column)
-        label = found.label_column
-        if label is not None and not (found.positive_is_clear and not self._named(label).missing):
-            label = f"{label}={found.positive}"
+        texts = guess.named("free text")
+        doubtful = self.reading is not None and guess.time_column in self.reading.doubts
+        unique = guess.id_column is not None and (self._copies or not guess.repeated_ids)
+        if guess.id_column is not None and not unique:
+            texts.insert(0, guess.id_column)
+        label = guess.label_column
+        if label is not None and not (guess.positive_is_clear and not self._named(label).missing):
+            label = f"{label}={guess.positive}"
         k, m = self._budgets(out)
         return ReviewOptions(
             columns=Columns(
-                time=found.time_column,
-                id=found.id_column if unique else None,
+                time=guess.time_column,
+                id=guess.id_column if unique else None,
                 label=label,
-                exclude=[*texts[MOST_SHOWN:], *found.named("empty"), *out],
+                exclude=[*texts[MOST_SHOWN:], *guess.named("empty"), *out],
                 show=texts[:MOST_SHOWN],
-                types={name: "category" for name in found.named("code") if name not in out},
-                duplicates="first" if unique and found.repeated_ids else "error",
+                types={name: "category" for name in guess.named("code") if name not in out},
+                duplicates="first" if unique and guess.repeated_ids else "error",
             ),
             csv=Csv(
                 na_values=marks,
-                date_format=self._named(str(found.time_column)).date_form if doubtful else None,
+                date_format=self._named(str(guess.time_column)).date_form if doubtful else None,
             ),
-            split=Split(until=None if found.time_column is None else f"{REFERENCE_SHARE}%"),
+            split=Split(until=None if guess.time_column is None else f"{REFERENCE_SHARE}%"),
             k=k,
             m=m,
         )
@@ -163,15 +165,15 @@ class Inspection:
         normal rows has to be put in.
         """
         path, options = self.source or "TABLE.csv", self.options
-        reference = words_of(reference=REFERENCE) if self.found.time_column is None else []
+        reference = words_of(reference=REFERENCE) if self.roles.time_column is None else []
         words = words_of(options.split, options.columns, options.csv, k=options.k, m=options.m, out="report")
         return shlex.join(["biselect", "select", f"./{path}" if path.startswith("-") else path, *reference, *words])
 
     def _odd_words(self) -> tuple[list[str], list[str]]:
         """Words that may mean missing in columns of numbers, and columns with too much else to be of use."""
         marks: dict[str, None] = {}
-        out = [name for name in self.found.named("unclear") if name not in self.found.strange]
-        for name, odd in self.found.strange.items():
+        out = [name for name in self.roles.named("unclear") if name not in self.roles.strange]
+        for name, odd in self.roles.strange.items():
             if len(odd) > MOST_MARKS or any("," in word or word != word.strip() for word in odd):
                 out.append(name)
             else:
@@ -180,10 +182,10 @@ class Inspection:
 
     def _budgets(self, out: Sequence[str]) -> tuple[int, int | str]:
         pool = self.rows
-        if self.found.time_column is not None:
+        if self.roles.time_column is not None:
             pool -= self.rows * REFERENCE_SHARE // 100
-        used = ("number", "category", "code", "flag", "unclear")
-        features = sum(column.role in used and column.name not in out for column in self.columns)
+        weighed_roles = ("number", "category", "code", "flag", "unclear")
+        features = sum(column.role in weighed_roles and column.name not in out for column in self.columns)
         return max(1, min(MOST_ROWS, pool // SHARE)), "auto" if features > 2 else 1
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,12 +198,12 @@ class Inspection:
             "form": self.form,
             "reading": None if self.reading is None else {**asdict(self.reading), "path": Path(self.reading.path).name},
             "columns": [asdict(column) for column in self.columns],
-            "id_column": self.found.id_column,
-            "time_column": self.found.time_column,
-            "label_column": self.found.label_column,
-            "positive": self.found.positive,
-            "repeated_ids": self.found.repeated_ids,
-            "repeated_rows": self.found.repeated_rows,
+            "id_column": self.roles.id_column,
+            "time_column": self.roles.time_column,
+            "label_column": self.roles.label_column,
+            "positive": self.roles.positive,
+            "repeated_ids": self.roles.repeated_ids,
+            "repeated_rows": self.roles.repeated_rows,
             "remarks": self.remarks,
             "options": self.options.to_dict(),
             "command": self.command(),
@@ -260,7 +262,7 @@ def inspect(table: Any, *, csv: Csv = Csv()) -> Inspection:
     return Inspection(
         source=next(map(str, paths_of([described.source])), None),
         rows=rows.num_rows,
-        found=guess_roles(rows),
+        roles=guess_roles(rows),
         reading=reading_of(rows),
     )
 
@@ -300,12 +302,12 @@ def _is_written_number(text: str) -> bool:
 
 
 def options_with(
-    found: Inspection, roles: Mapping[str, str], parts: Mapping[str, Sequence[str]] | None = None
+    inspection: Inspection, roles: Mapping[str, str], parts: Mapping[str, Sequence[str]] | None = None
 ) -> ReviewOptions:
     """The options of an inspection, with other roles for some columns.
 
     Args:
-        found: what was taken for what.
+        inspection: what was taken for what.
         roles: one of ROLES by the name of a column.
         parts: of dates that take part, by the name of a column; see `parts_of`.
 
@@ -314,12 +316,12 @@ def options_with(
     >>> options_with(found, {"shop": "category", "amount": "leave out"}).to_dict()["columns"]
     {'id': 'id', 'exclude': ['amount'], 'types': {'shop': 'category'}}
     """
-    columns = {column.name: column for column in found.columns}
+    columns = {column.name: column for column in inspection.columns}
     if unknown := [name for name in roles if name not in columns]:
         raise InputError(f"there is no column {unknown[0]!r}")
     if wrong := [role for role in roles.values() if role not in ROLES]:
         raise InputError(f"a column is one of {', '.join(ROLES)}; got {wrong[0]!r}")
-    guess = found.options
+    guess = inspection.options
     all_roles = {name: role_of(column, guess) for name, column in columns.items()} | dict(roles)
     single: dict[str, str | None] = {}
     for role in ("id", "time", "label"):
@@ -328,16 +330,16 @@ def options_with(
             raise InputError(f"only one column can be the {role}; got {' and '.join(map(repr, names))}")
         before = str(getattr(guess.columns, role) or "")
         single[role] = None if not names else before if before.partition("=")[0] == names[0] else names[0]
-    used = {name: wanted for name, wanted in (parts or {}).items() if wanted}
-    for name, wanted in used.items():
-        if name not in columns or not {*wanted} <= {*parts_of(columns[name])}:
-            raise InputError(f"column {name!r} has no {' and '.join(wanted)} that could take part")
-    types = {name: f"date:{','.join(wanted)}" for name, wanted in used.items()}
+    date_parts = {name: part_names for name, part_names in (parts or {}).items() if part_names}
+    for name, part_names in date_parts.items():
+        if name not in columns or not {*part_names} <= {*parts_of(columns[name])}:
+            raise InputError(f"column {name!r} has no {' and '.join(part_names)} that could take part")
+    types = {name: f"date:{','.join(part_names)}" for name, part_names in date_parts.items()}
     for name, role in all_roles.items():
-        held = columns[name].role
-        if role == "category" and held not in ("category", "flag", "constant"):
+        guessed_role = columns[name].role
+        if role == "category" and guessed_role not in ("category", "flag", "constant"):
             types[name] = "category"
-        if role == "number" and held == "code":
+        if role == "number" and guessed_role == "code":
             types[name] = "number"
     return ReviewOptions(
         columns=Columns(
@@ -345,9 +347,9 @@ def options_with(
             exclude=[
                 name
                 for name, role in all_roles.items()
-                if role == "leave out" and name not in used and columns[name].role != "date"  # no part was asked for
+                if role == "leave out" and name not in date_parts and columns[name].role != "date"
             ],
-            show=[name for name, role in all_roles.items() if role == "show" and name not in used],
+            show=[name for name, role in all_roles.items() if role == "show" and name not in date_parts],
             types=types,
             duplicates="error" if single["id"] is None else guess.columns.duplicates,
         ),

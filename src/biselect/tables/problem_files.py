@@ -38,8 +38,8 @@ def read_problem(
     budgets: dict[str, Any] = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
     suffix = "" if source.part else source.path.suffix.lower()
     if suffix == ".npz":
-        stored = SelectionProblem.load(source.path)
-        return replace(stored, **budgets) if budgets else stored
+        problem = SelectionProblem.load(source.path)
+        return replace(problem, **budgets) if budgets else problem
     if suffix == ".json":
         content = read_json(source.path)
         with refused_as(f"{source}: holds no problem"):

@@ -58,13 +58,13 @@ class Roles:
     dates: Sequence[str] = ()
 
     @classmethod
-    def of(cls, columns: Columns, csv: Csv = Csv(), *, known: Collection[str] = (), per: str | None = None) -> Self:
+    def of(cls, columns: Columns, csv: Csv = Csv(), *, names: Collection[str] = (), per: str | None = None) -> Self:
         """The roles that options give; a column of scores is shown.
 
         Args:
             columns: as the caller describes them; lists may hold names separated by commas.
             csv: says how dates are written.
-            known: names of the columns of the tables, which tell commas in a name from those between names.
+            names: names of the columns of the tables, which tell commas in a name from those between names.
             per: column of the pool whose values limit the choice.
 
         Raises:
@@ -77,9 +77,9 @@ class Roles:
                 option = spell(Columns(types={name: kind}))
                 raise InputError(f"{option}: a column holds number, category, date, or parts of it such as date:hour")
             types[word].append(f"{name}{colon}{parts}" if colon or ":" not in name else f"{name}:hour,weekday")
-        shown = [columns.show] if isinstance(columns.show, str) else columns.show
+        show = [columns.show] if isinstance(columns.show, str) else columns.show
         label, value = columns.label, None
-        if label is not None and label not in known and "=" in label:  # such as fraud=yes
+        if label is not None and label not in names and "=" in label:  # such as fraud=yes
             label, _, value = label.rpartition("=")
         return cls(
             id_column=columns.id,
@@ -88,12 +88,12 @@ class Roles:
             time_column=columns.time,
             duplicates=columns.duplicates,
             date_format=csv.date_format,
-            features=names_in(columns.features, known) or None,
-            exclude=names_in(columns.exclude, known),
-            show=names_in([*shown, *([columns.score] if columns.score else [])], known),
+            features=names_in(columns.features, names) or None,
+            exclude=names_in(columns.exclude, names),
+            show=names_in([*show, *([columns.score] if columns.score else [])], names),
             per=per,
-            categories=names_in(types["category"], known),
-            numbers=names_in(types["number"], known),
+            categories=names_in(types["category"], names),
+            numbers=names_in(types["number"], names),
             dates=types["date"],
         )
 
@@ -111,39 +111,39 @@ class Roles:
         if self.features is not None:
             if self.label_column in self.features:
                 raise InputError(f"the label column {self.label_column!r} must not be a feature")
-            if shown := [name for name in self.features if name == self.per or name in self.show]:
+            if beside := [name for name in self.features if name == self.per or name in self.show]:
                 raise InputError(
-                    f"column {shown[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
+                    f"column {beside[0]!r} of {spell(Columns(show=ANY))} or {spell(RowRules(per=ANY))} is never a "
                     f"feature; take it from {spell(Columns(features=ANY))}"
                 )
-            chosen = [name for name in self.features if name not in self.exclude]
-            chosen += [name for name in dates if name not in chosen]
+            names = [name for name in self.features if name not in self.exclude]
+            names += [name for name in dates if name not in names]
         else:
-            chosen = [name for name in reference.column_names if name not in special and name not in left_out]
-        if not chosen:
+            names = [name for name in reference.column_names if name not in special and name not in left_out]
+        if not names:
             raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
-        if len(set(chosen)) != len(chosen):
+        if len(set(names)) != len(names):
             raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
-        return chosen
+        return names
 
     def unused_dates(self, reference: pa.Table) -> list[str]:
         """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
         if self.features is not None:
             return []
-        placed = {*self.special, *self.exclude, *parts_of_dates(self.dates)}
+        others = {*self.special, *self.exclude, *parts_of_dates(self.dates)}
         return [
             name
             for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
-            if is_date(kind) and name not in placed
+            if is_date(kind) and name not in others
         ]
 
     def code_columns(self, reference: pa.Table, zero_led: Collection[str]) -> list[str]:
         """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
-        placed = {*self.special, *self.exclude, *self.categories, *self.numbers, *parts_of_dates(self.dates)}
+        others = {*self.special, *self.exclude, *self.categories, *self.numbers, *parts_of_dates(self.dates)}
         return [
             name
             for name, column in zip(reference.column_names, reference.columns, strict=True)
-            if name not in placed
+            if name not in others
             and (self.features is None or name in self.features)
             and (name in zero_led or looks_like_code(name, column))
         ]
@@ -151,8 +151,8 @@ class Roles:
     def text_columns(self) -> Columns:
         """What a reader must know of the columns to give them as it did before."""
         types = {**dict.fromkeys(self.numbers, "number"), **dict.fromkeys(self.categories, "category")}
-        shown = [self.per, *self.show] if self.per else self.show
-        return Columns(id=self.id_column, label=self.label_column, time=self.time_column, show=shown, types=types)
+        show = [self.per, *self.show] if self.per else self.show
+        return Columns(id=self.id_column, label=self.label_column, time=self.time_column, show=show, types=types)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,44 +217,46 @@ class GuessedRoles:
 def guess_roles(table: pa.Table) -> GuessedRoles:
     """The roles of all columns; what the rows hold decides, and names where that leaves a choice."""
     reading = reading_of(table)
-    found: dict[str, ColumnGuess] = {}
+    guesses: dict[str, ColumnGuess] = {}
     strange: dict[str, Sequence[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         claim = _claim(name, column)
         role, remark = claim.role, claim.remark
         if claim.strange:
             strange[name] = claim.strange
-        known = column.drop_null()
+        entries = column.drop_null()
         if reading is not None and name in reading.codes and role in ("category", "free text"):
             role, remark = "code", "digits that begin with 0: kept as text"
         doubt = "" if reading is None else reading.doubts.get(name, "")
-        found[name] = ColumnGuess(
+        guesses[name] = ColumnGuess(
             name=name,
             role=role,
             type=str(column.type),
             missing=column.null_count,
-            distinct=pc.count_distinct(known).as_py() if _countable(column.type) else 0,
-            examples=tuple(_short(value) for value in dict.fromkeys(known[: 8 * EXAMPLES].to_pylist()))[:EXAMPLES]
+            distinct=pc.count_distinct(entries).as_py() if _countable(column.type) else 0,
+            examples=tuple(_short(value) for value in dict.fromkeys(entries[: 8 * EXAMPLES].to_pylist()))[:EXAMPLES]
             if _countable(column.type)
             else (),
             date_form=None if reading is None else reading.dates.get(name),
             missing_marks=() if reading is None else tuple(reading.missing.get(name, ())),
             remark="; ".join(filter(None, (remark, doubt))),
         )
-    time = _best_time(table, found)
-    named = _best_id(table, found, time)
-    label, positive, clear = _best_label(table, found, {time, named})
-    for name, role in ((time, "time"), (named, "id"), (label, "label")):
+    time = _best_time(table, guesses)
+    id_column = _best_id(table, guesses, time)
+    label, positive, clear = _best_label(table, guesses, {time, id_column})
+    for name, role in ((time, "time"), (id_column, "id"), (label, "label")):
         if name is not None:
-            found[name] = _with_role(found[name], role)
+            guesses[name] = _with_role(guesses[name], role)
     return GuessedRoles(
-        columns=tuple(found.values()),
-        id_column=named,
+        columns=tuple(guesses.values()),
+        id_column=id_column,
         time_column=time,
         label_column=label,
         positive=positive,
         positive_is_clear=clear,
-        repeated_ids=0 if named is None else table.num_rows - found[named].missing - found[named].distinct,
+        repeated_ids=0
+        if id_column is None
+        else table.num_rows - guesses[id_column].missing - guesses[id_column].distinct,
         repeated_rows=_equal_rows(table),
         strange=strange,
     )
@@ -270,24 +272,24 @@ def _countable(kind: pa.DataType) -> bool:
 
 def _claim(name: str, column: pa.ChunkedArray) -> Claim:
     """What a column holds, without regard to the others."""
-    kind, known = column.type, column.drop_null()
+    kind, entries = column.type, column.drop_null()
     if pa.types.is_nested(kind):
         return Claim(role="unclear", remark=f"it holds {kind}")
-    if len(known) == 0:
+    if len(entries) == 0:
         return Claim(role="empty")
-    if not pa.types.is_dictionary(kind) and len(known) == len(column) and pc.count_distinct(known).as_py() == 1:
+    if not pa.types.is_dictionary(kind) and len(entries) == len(column) and pc.count_distinct(entries).as_py() == 1:
         return Claim(role="constant")
     claims = (claim for one in types() if (claim := one.claim(column, name)) is not None)
     return next(claims, Claim(role="unclear", remark=f"it holds {kind}"))
 
 
-def _best_time(table: pa.Table, found: Mapping[str, ColumnGuess]) -> str | None:
+def _best_time(table: pa.Table, guesses: Mapping[str, ColumnGuess]) -> str | None:
     """A column of dates without gaps, called so and with many different ones; or numbers called so that never fall."""
-    dates = [one for one in found.values() if one.role == "date" and not one.missing]
+    dates = [one for one in guesses.values() if one.role == "date" and not one.missing]
     dates = [one for one in dates if not pa.types.is_time(table[one.name].type) and one.distinct > 1]
     if dates:
         return max(dates, key=lambda one: ("time" in hints_at(one.name), one.distinct)).name
-    for one in found.values():
+    for one in guesses.values():
         if one.role == "number" and not one.missing and one.distinct > 2 and "time" in hints_at(one.name):
             values = table[one.name].to_numpy()
             if values.dtype.kind != "m" and (values[1:] >= values[:-1]).all():  # a duration never says when
@@ -295,46 +297,46 @@ def _best_time(table: pa.Table, found: Mapping[str, ColumnGuess]) -> str | None:
     return None
 
 
-def _best_id(table: pa.Table, found: Mapping[str, ColumnGuess], time: str | None) -> str | None:
+def _best_id(table: pa.Table, guesses: Mapping[str, ColumnGuess], time: str | None) -> str | None:
     rows = table.num_rows
 
     def fit(column: ColumnGuess) -> int:
         kind = table[column.name].type
         if column.missing or column.name == time or not (is_text(kind) or pa.types.is_integer(kind)):
             return 0
-        unique, named = column.distinct == rows, "id" in hints_at(column.name)
+        unique, is_called_id = column.distinct == rows, "id" in hints_at(column.name)
         one_word = is_text(kind) and not any(" " in example for example in column.examples)
         numbered = one_word and all(any(map(str.isdigit, example)) for example in column.examples)
-        counts = pa.types.is_integer(kind) and unique and column is next(iter(found.values()))
-        if named and column.distinct >= ALMOST_ALL * rows:
+        counts = pa.types.is_integer(kind) and unique and column is next(iter(guesses.values()))
+        if is_called_id and column.distinct >= ALMOST_ALL * rows:
             return 4 + unique
         if numbered and column.distinct >= ALMOST_ALL * rows:
             return 2 + unique
         return 2 * (unique and one_word) or int(counts)
 
-    best = max(found.values(), key=fit, default=None)
+    best = max(guesses.values(), key=fit, default=None)
     return best.name if best is not None and fit(best) else None
 
 
 def _best_label(
-    table: pa.Table, found: Mapping[str, ColumnGuess], taken: set[str | None]
+    table: pa.Table, guesses: Mapping[str, ColumnGuess], others: set[str | None]
 ) -> tuple[str | None, str | None, bool]:
     """The column with two values that is called like a label, or that holds words for the unusual."""
     best: tuple[int, str | None, str | None, bool] = (1, None, None, True)
-    for name, column in found.items():
-        if name in taken or column.distinct != 2 or column.role in ("date", "unclear"):
+    for name, column in guesses.items():
+        if name in others or column.distinct != 2 or column.role in ("date", "unclear"):
             continue
         texts = as_texts(table[name])
         counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(texts.drop_null()).to_pylist()}
-        values, named = list(counts), "label" in hints_at(name)
+        values, is_called_label = list(counts), "label" in hints_at(name)
         positive = positive_of(values)
         clear = positive is not None
-        if positive is None and named:
+        if positive is None and is_called_label:
             positive = min(values, key=counts.__getitem__)
         if not positive:
             continue
         words = {value.lower() for value in values}
-        fit = 3 * named + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
+        fit = 3 * is_called_label + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
         fit += name == table.column_names[-1] and bool(words & (YES | NO)) and is_text(table[name].type)
         best = max(best, (fit, name, positive, clear), key=lambda one: one[0])
     return best[1:]
@@ -357,4 +359,4 @@ def _short(value: object) -> str:
 
 def feature_names(table: pa.Table, columns: Columns) -> list[str]:
     """The feature columns of a table whose columns are described so."""
-    return Roles.of(columns, known=table.column_names).feature_columns(table)
+    return Roles.of(columns, names=table.column_names).feature_columns(table)

@@ -40,10 +40,10 @@ def apply_rules(
         raise InfeasibleError(f"{names} both name {both_ways[0]!r}; decide for one")
     groups: tuple[Group, ...] = ()
     if labels is not None and rules.at_most is not None:
-        named = Counter(label for i in must if (label := labels[i]) is not None)
-        if crowded := [label for label, number in named.items() if number > rules.at_most]:
+        limited = Counter(label for i in must if (label := labels[i]) is not None)
+        if crowded := [label for label, number in limited.items() if number > rules.at_most]:
             raise InfeasibleError(
-                f"{spell(RowRules(must=ANY))} names {named[crowded[0]]} rows with {rules.per} {crowded[0]!r}, but "
+                f"{spell(RowRules(must=ANY))} names {limited[crowded[0]]} rows with {rules.per} {crowded[0]!r}, but "
                 f"{spell(RowRules(at_most=ANY))} is {rules.at_most}; relax one of them"
             )
         groups = groups_by(labels, rules.at_most)
@@ -54,14 +54,14 @@ def apply_rules(
     )
 
 
-def _positions(field: str, wanted: Sequence[Any], names: list[str], what: str) -> tuple[int, ...]:
+def _positions(field: str, rows: Sequence[Any], names: list[str], what: str) -> tuple[int, ...]:
     at = {name: position for position, name in enumerate(names)}
-    once = dict.fromkeys(names_in(wanted, names))
+    once = dict.fromkeys(names_in(rows, names))
     if absent := [name for name in once if name not in at]:
-        shown = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+        examples = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
         wrong: dict[str, Any] = {field: [absent[0]]}
         rule = spell(RowRules(**wrong))
-        raise InputError(f"{rule}: there is no such {what}; there are {shown}")
+        raise InputError(f"{rule}: there is no such {what}; there are {examples}")
     return tuple(at[name] for name in once)
 
 
@@ -92,17 +92,17 @@ def _words(rules: Rules, what: str, name: Callable[[int], str], per: str | None)
         more = len(items) - MOST_NAMES
         return ", ".join(name(item) for item in items[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
-    said = []
+    sentences = []
     if rules.forced_in:
-        said.append(f"{what}s that must be chosen: {named(rules.forced_in)}")
+        sentences.append(f"{what}s that must be chosen: {named(rules.forced_in)}")
     if rules.forced_out:
-        said.append(f"{what}s that must not be chosen: {named(rules.forced_out)}")
+        sentences.append(f"{what}s that must not be chosen: {named(rules.forced_out)}")
     for at_most, groups in sorted(Counter(group.at_most for group in rules.groups).items()):
         if per is not None:
-            said.append(f"at most {at_most} {what}{'s' * (at_most != 1)} per {per}")
+            sentences.append(f"at most {at_most} {what}{'s' * (at_most != 1)} per {per}")
         elif groups == 1:
             members = next(group.members for group in rules.groups if group.at_most == at_most)
-            said.append(f"at most {at_most} of the {what}s {named(members)}")
+            sentences.append(f"at most {at_most} of the {what}s {named(members)}")
         else:
-            said.append(f"at most {at_most} of each of {groups:,} groups of {what}s")
-    return said
+            sentences.append(f"at most {at_most} of each of {groups:,} groups of {what}s")
+    return sentences

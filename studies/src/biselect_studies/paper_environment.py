@@ -22,7 +22,7 @@ from biselect.errors import BiselectError
 VERSION, TODAY = "2.1.2", "today"
 PYTHON = "BISELECT_PAPER_PYTHON"
 FOLDER = ".venv-paper"
-CHILD = "biselect_studies.experiments.paper_python"
+CHILD = "biselect_studies.experiments._paper_python"
 HOW = f"make paper-env adds the columns of the paper's Qiskit {VERSION}; there is no such environment here"
 
 

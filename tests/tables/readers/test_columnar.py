@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large import opening
-from biselect.large._any_source import partitions_of
+from biselect.large.spool import partitions_of
 from biselect.options import Columns
 from biselect.pages._answer_files import selection_json
 from biselect.tables.readers import read_blocks, read_table

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.large.passes import Threads
+from biselect.large.engines import Threads
 from biselect.large.summaries import summed_up
 from biselect.progress import steps_of
 from biselect.tables import provenance

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.errors import InputError
-from biselect.large._any_source import partitions_of
+from biselect.large.spool import partitions_of
 from biselect.tables.readers import read_blocks, read_table
 from biselect.tables.readers.sources import Source
 

@@ -65,11 +65,11 @@ def _from_sqlite(source: Source) -> pa.Table:
 def sqlite_blocks(source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
     """The columns of some thousand rows at a time, and how many they are; the first time of none."""
     size = source.path.stat().st_size
-    left = [(STEPS + STEPS_A_BYTE * size) // BETWEEN]
+    looks_left = [(STEPS + STEPS_A_BYTE * size) // BETWEEN]
 
     def count() -> bool:
-        left[0] -= 1
-        return left[0] < 0
+        looks_left[0] -= 1
+        return looks_left[0] < 0
 
     try:
         with closing(sqlite3.connect(f"{source.path.absolute().as_uri()}?mode=ro", uri=True)) as database:
@@ -86,17 +86,17 @@ def sqlite_blocks(source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
             while rows := answer.fetchmany(ROWS):
                 yield dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), len(rows)
     except sqlite3.Error as error:
-        if left[0] < 0:
+        if looks_left[0] < 0:
             raise InputError(f"{source}: takes too many steps; write its answer to a table first") from None
         raise InputError(f"{source}: SQLite says: {error}") from error
 
 
 def _from_duckdb(source: Source) -> pa.Table:
     with duckdb_stream(source) as stream:
-        blocks, taken = list[pa.RecordBatch](), 0
+        blocks, nbytes = list[pa.RecordBatch](), 0
         for block in stream:
             blocks.append(block)
-            refuse_bomb(source.path, taken := taken + block.nbytes, source.path.stat().st_size)
+            refuse_bomb(source.path, nbytes := nbytes + block.nbytes, source.path.stat().st_size)
         return checked(pa.Table.from_batches(blocks, stream.schema))
 
 

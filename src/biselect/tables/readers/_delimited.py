@@ -110,34 +110,34 @@ class Reading:
     @property
     def words(self) -> list[str]:
         """What differs from a plain file: UTF-8, commas between values, decimal points, ISO dates."""
-        said = []
+        words = []
         if self.encoding != "utf-8":
-            said.append(self.encoding)
+            words.append(self.encoding)
         elif self.bom:
-            said.append("UTF-8 with a byte order mark")
+            words.append("UTF-8 with a byte order mark")
         if self.delimiter != ",":
-            said.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
+            words.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
         if self.skipped:
-            said.append(f"names in line {self.skipped + 1}")
+            words.append(f"names in line {self.skipped + 1}")
         commas = [name for name, (decimal, _) in self.styles.items() if decimal == ","]
         if commas:
-            said.append(f"decimal comma in {_listed(commas)}")
+            words.append(f"decimal comma in {_listed(commas)}")
         for mark in dict.fromkeys(thousands for _, thousands in self.styles.values() if thousands):
             columns = [name for name, (_, thousands) in self.styles.items() if thousands == mark]
-            said.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
+            words.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
         for unit in dict.fromkeys(self.units.values()):
-            said.append(f"{unit} left out in {_listed([name for name, one in self.units.items() if one == unit])}")
+            words.append(f"{unit} left out in {_listed([name for name, one in self.units.items() if one == unit])}")
         for form in dict.fromkeys(self.dates.values()):
-            said.append(
+            words.append(
                 f"dates {in_words(form)} in {_listed([name for name, one in self.dates.items() if one == form])}"
             )
         marks: dict[str, list[str]] = {}
-        for name, found in self.missing.items():
-            marks.setdefault(" and ".join(map(repr, found)), []).append(name)
-        said += [f"{mark} missing in {_listed(columns)}" for mark, columns in marks.items()]
+        for name, names in self.missing.items():
+            marks.setdefault(" and ".join(map(repr, names)), []).append(name)
+        words += [f"{mark} missing in {_listed(columns)}" for mark, columns in marks.items()]
         if self.codes:
-            said.append(f"codes, not numbers (they begin with 0), in {_listed(self.codes)}")
-        return said
+            words.append(f"codes, not numbers (they begin with 0), in {_listed(self.codes)}")
+        return words
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -147,8 +147,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def reading_of(table: pa.Table) -> Reading | None:
     """How the table was read, if it comes from a CSV."""
-    kept = (table.schema.metadata or {}).get(SOURCE)
-    return None if kept is None else Reading(**json.loads(kept))
+    metadata = (table.schema.metadata or {}).get(SOURCE)
+    return None if metadata is None else Reading(**json.loads(metadata))
 
 
 def read_as(tables: Iterable[Any]) -> dict[str, list[str]]:
@@ -165,14 +165,14 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     table, encoding = read_text(path, sniffed, form, looks, _whole)
     names, kinds = table.column_names, [kind.id for kind in table.schema.types]
     texts = [at for at, kind in enumerate(kinds) if kind == TEXT]
-    made = _understood(table, texts, form, looks, hints_for(form, looks, sniffed.delimiter, len(texts)))
+    parsed = _understood(table, texts, form, looks, hints_for(form, looks, sniffed.delimiter, len(texts)))
     unnamed = [at for at, name in enumerate(names) if not name and kinds[at] == NOTHING]  # `a;b;` has no third column
-    told = {names[at]: one for at, one in made.items()}
-    words = {names[at] for at in texts if at not in made or made[at].values.type.id == TEXT}
-    reading = reading_from(path, sniffed, encoding, looks, names, told, words)
-    if made or unnamed:
+    by_name = {names[at]: one for at, one in parsed.items()}
+    words = {names[at] for at in texts if at not in parsed or parsed[at].values.type.id == TEXT}
+    reading = reading_from(path, sniffed, encoding, looks, names, by_name, words)
+    if parsed or unnamed:
         columns = table.columns
-        for at, one in made.items():
+        for at, one in parsed.items():
             columns[at] = one.values
         for at in reversed(unnamed):
             del columns[at], names[at]
@@ -186,7 +186,7 @@ def reading_from(
     encoding: str,
     looks: "SampleFormat",
     names: Sequence[str],
-    told: Mapping[str, ParsedColumn],
+    parsed: Mapping[str, ParsedColumn],
     words: Collection[str],
 ) -> Reading:
     """How a CSV was read: what its columns of text were taken for, and which stay text. What is not plain is told."""
@@ -198,13 +198,13 @@ def reading_from(
         skipped=sniffed.skipped,
         decimal=looks.style.decimal if looks.style else "",
         styles={
-            name: marks for name in names if name not in words and (marks := _style(name, told, looks)) is not None
+            name: marks for name in names if name not in words and (marks := _style(name, parsed, looks)) is not None
         },
-        units={name: one.unit for name, one in told.items() if one.unit},
-        dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
-        missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
-        codes=[name for name in names if name in looks.codes or (name in told and told[name].code)],
-        doubts={name: one.doubtful for name, one in told.items() if one.doubtful},
+        units={name: one.unit for name, one in parsed.items() if one.unit},
+        dates={name: one.date_form for name, one in parsed.items() if one.date_form not in (None, "ISO")},
+        missing={**looks.missing, **{name: one.missing for name, one in parsed.items() if one.missing}},
+        codes=[name for name in names if name in looks.codes or (name in parsed and parsed[name].code)],
+        doubts={name: one.doubtful for name, one in parsed.items() if one.doubtful},
     )
     if reading.words:
         log.info("%s read as: %s", path.name, ", ".join(reading.words))
@@ -241,31 +241,31 @@ def _understood(
 ) -> dict[int, ParsedColumn]:
     """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
     as_is, absent = {*form.categories, *looks.codes}, absent_texts(form)
-    names, kept = table.column_names, set(form.text_columns)
+    names, text_columns = table.column_names, set(form.text_columns)
 
     def understood(positions: Sequence[int]) -> dict[int, ParsedColumn]:
-        made = {}
+        parsed = {}
         for at in positions:
             column = table.column(at)
-            found = ParsedColumn(values=column) if names[at] in as_is else parse_column(column, hints)
-            if found.values.type.id == TEXT:
-                found = replace(found, values=without(found.values, absent))
-            if found.values is not column:
-                made[at] = found
-        return made
+            result = ParsedColumn(values=column) if names[at] in as_is else parse_column(column, hints)
+            if result.values.type.id == TEXT:
+                result = replace(result, values=without(result.values, absent))
+            if result.values is not column:
+                parsed[at] = result
+        return parsed
 
-    todo = [at for at in texts if names[at] not in kept]
+    todo = [at for at in texts if names[at] not in text_columns]
     workers = min(pa.cpu_count(), max(1, len(todo)))
     with ThreadPoolExecutor(max_workers=workers) as threads:
         parts = threads.map(understood, [todo[part::workers] for part in range(workers)])
         return dict(sorted((at, one) for part in parts for at, one in part.items()))
 
 
-def _style(name: str, told: Mapping[str, ParsedColumn], looks: "SampleFormat") -> tuple[str, str] | None:
+def _style(name: str, parsed: Mapping[str, ParsedColumn], looks: "SampleFormat") -> tuple[str, str] | None:
     """The marks of a column whose numbers are not plain."""
-    if name not in told:
+    if name not in parsed:
         return (",", "") if name in looks.commas else None
-    style, values = told[name].style, told[name].values
+    style, values = parsed[name].style, parsed[name].values
     if style is None or style.plain:
         return None
     if not style.thousands and pc.all(pc.equal(head := values.slice(0, SEEN).drop_null(), pc.floor(head))).as_py():
@@ -299,25 +299,25 @@ def sample_format(sniffed: TextFormat, form: CsvForm) -> SampleFormat:
     """What the sample shows."""
     ways: dict[str, set[NumberPattern]] = {}
     codes, missing = set(), {}
-    told = {*form.text_columns, *form.categories, *form.numbers}
+    declared = {*form.text_columns, *form.categories, *form.numbers}
     for name, *entries in zip(sniffed.names or (), *sniffed.rows, strict=False):
         texts = {text.strip() for text in entries}
         marks = {text for text in texts if text in ALWAYS_MISSING}
         texts -= marks
-        found = [way for text in texts if (way := pattern_of(text)) is not None]
-        if found and len(found) >= MOSTLY * len(texts):
-            ways[name] = set(found)
+        patterns = [way for text in texts if (way := pattern_of(text)) is not None]
+        if patterns and len(patterns) >= MOSTLY * len(texts):
+            ways[name] = set(patterns)
             if marks - {""}:
                 missing[name] = sorted(marks - {""})
         zero_led = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
-        if zero_led and name not in told and all(text.isascii() and text.isdigit() for text in texts):
+        if zero_led and name not in declared and all(text.isascii() and text.isdigit() for text in texts):
             codes.add(name)
     style = file_style(ways.values())
     if form.decimal is not None:
         style = NumberFormat(decimal=form.decimal)
     elif form.thousands is not None and form.thousands in ".,":
         style = NumberFormat(decimal="," if form.thousands == "." else ".")
-    commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
+    commas = [name for name, patterns in ways.items() if any("," in (way.decimal, way.either) for way in patterns)]
     return SampleFormat(
         style=style,
         commas=frozenset(commas if style is not None and style.decimal == "," else ()),
@@ -362,15 +362,15 @@ def read_text(
         except UnicodeError:
             broken = True
         except pa.ArrowInvalid as error:
-            broken, said = "invalid UTF8" in str(error), str(error)
-            unread = re.match(r"In CSV column #(\d+): CSV conversion error", said)
+            broken, message = "invalid UTF8" in str(error), str(error)
+            unread = re.match(r"In CSV column #(\d+): CSV conversion error", message)
             if broken:
                 pass
-            elif "out of sync" in said and not multiline:
+            elif "out of sync" in message and not multiline:
                 multiline = True
-            elif ("straddling" in said or "cannot infer number of columns" in said) and block < LARGEST_BLOCK:
+            elif ("straddling" in message or "cannot infer number of columns" in message) and block < LARGEST_BLOCK:
                 block *= 8
-            elif "straddling" in said:
+            elif "straddling" in message:
                 size = f"{LARGEST_BLOCK >> 20} MiB"
                 raise InputError(f"{path}: a line is longer than {size}; is a quote never closed?") from None
             elif unread is not None:
@@ -383,7 +383,7 @@ def read_text(
                     text.update(names)
                 block = min(4 * block, LARGEST_BLOCK)
             else:
-                raise _explained(path, said, sniffed.delimiter) from None
+                raise _explained(path, message, sniffed.delimiter) from None
         if broken:
             if encoding != "utf-8" or sniffed.bom or not sniffed.plain or form.encoding is not None:
                 such = spell(Csv(encoding="cp1252"))
@@ -403,16 +403,16 @@ def _whole(path: Path, **options: Any) -> pa.Table:
     return table
 
 
-def _explained(path: Path, said: str, delimiter: str) -> InputError:
+def _explained(path: Path, message: str, delimiter: str) -> InputError:
     """Arrow's words, with what may help."""
-    if ragged := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", said, re.DOTALL):
+    if ragged := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", message, re.DOTALL):
         line = f"line {int(ragged[1])}" if ragged[1] else "the line"
         return InputError(
             f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where "
             f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, give "
             f"{spell(Csv(delimiter=ANY))}, or remove what stands above the names"
         )
-    return InputError(f"{path}: cannot be read as csv: {said}")
+    return InputError(f"{path}: cannot be read as csv: {message}")
 
 
 def refuse_open_quote(path: Path, table: pa.Table) -> None:
@@ -434,8 +434,8 @@ def without(texts: pa.ChunkedArray, absent: pa.Array | None) -> pa.ChunkedArray:
     """Texts with null for those that mean missing; None for the empty one alone."""
     if absent is None and pc.index(texts, EMPTY).as_py() < 0:  # most often, and it takes no memory
         return texts
-    gone = pc.is_in(texts, absent) if absent is not None else pc.equal(texts, EMPTY)
-    return pc.if_else(gone, pa.scalar(None, pa.string()), texts) if pc.any(gone).as_py() else texts
+    is_missing = pc.is_in(texts, absent) if absent is not None else pc.equal(texts, EMPTY)
+    return pc.if_else(is_missing, pa.scalar(None, pa.string()), texts) if pc.any(is_missing).as_py() else texts
 
 
 def line_of_row(table: pa.Table, row: int) -> str:

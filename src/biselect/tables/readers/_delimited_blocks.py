@@ -93,47 +93,47 @@ def stream_delimited(path: Path, csv: Csv, columns: Columns, memory: int) -> tup
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
     looks = sample_format(sniffed, form)
     as_is = {*form.categories, *looks.codes, *form.text_columns}
-    seen, encoding = read_text(
+    scan, encoding = read_text(
         path, sniffed, form, looks, partial(_seen, form=form, looks=looks, delimiter=sniffed.delimiter, as_is=as_is)
     )
-    told: dict[str, ParsedColumn] = {}
+    parsed: dict[str, ParsedColumn] = {}
     converts: dict[str, Convert] = {}
     absent = absent_texts(form)
-    for name, column in seen.texts.items():
-        if (found := _decided(path, name, column, seen, memory)) is not None:
-            told[name], converts[name] = found
+    for name, column in scan.texts.items():
+        if (decision := _decided(path, name, column, scan, memory)) is not None:
+            parsed[name], converts[name] = decision
     fields = []
-    for name, kind in seen.kinds.items():
+    for name, kind in scan.kinds.items():
         if name or kind.id != NOTHING:  # `a;b;` has no third column
-            fields.append(pa.field(name, told[name].values.type if name in told else kind))
-    words = {name for name, kind in seen.kinds.items() if kind.id == TEXT} - {
-        name for name, one in told.items() if one.values.type.id != TEXT
+            fields.append(pa.field(name, parsed[name].values.type if name in parsed else kind))
+    words = {name for name, kind in scan.kinds.items() if kind.id == TEXT} - {
+        name for name, one in parsed.items() if one.values.type.id != TEXT
     }
-    reading = reading_from(path, sniffed, encoding, looks, list(seen.kinds), told, words)
+    reading = reading_from(path, sniffed, encoding, looks, list(scan.kinds), parsed, words)
     schema = pa.schema(fields, metadata=remembered(reading))
-    return schema, _blocks(path, seen, schema, converts, absent, set(form.text_columns))
+    return schema, _blocks(path, scan, schema, converts, absent, set(form.text_columns))
 
 
 def _blocks(
     path: Path,
-    seen: Seen,
+    scan: Seen,
     schema: pa.Schema,
     converts: Mapping[str, Convert],
     absent: pa.Array | None,
-    kept: set[str],
+    text_columns: set[str],
 ) -> Iterator[pa.Table]:
     from pyarrow.csv import open_csv
 
     row = 0
-    with open_csv(str(path), **seen.options) as batches:
+    with open_csv(str(path), **scan.options) as batches:
         for batch in batches:
             columns = []
             for name in schema.names:
                 column = batch.column(name)
-                made = converts[name](column, row) if name in converts else pa.chunked_array([column])
-                if made.type.id == TEXT and name not in kept:
-                    made = without(made, absent)
-                columns.append(made)
+                values = converts[name](column, row) if name in converts else pa.chunked_array([column])
+                if values.type.id == TEXT and name not in text_columns:
+                    values = without(values, absent)
+                columns.append(values)
             yield pa.Table.from_arrays(columns, schema=schema)
             row += batch.num_rows
 
@@ -205,7 +205,7 @@ def _wider(kind: pa.DataType, text: str, options: Mapping[str, Any]) -> pa.DataT
     return TYPES[-1]
 
 
-def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
+def _decided(path: Path, name: str, column: TextColumn, scan: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
     """What a column of text holds, and how each block of it is converted; None where it stays text."""
     examples, missing = column.examples, column.hints.missing
     parsed = None if examples is None else parse_texts(examples, column.hints)
@@ -215,7 +215,7 @@ def _decided(path: Path, name: str, column: TextColumn, seen: Seen, memory: int)
         convert: Convert = partial(_read_block, read_more=parsed.read_more, missing=missing)
         first = pa.chunked_array(column.first)
         return replace(parsed, values=pa.chunked_array([convert(part, 0).chunk(0) for part in first.chunks])), convert
-    rows = _whole_column(path, name, seen, memory)
+    rows = _whole_column(path, name, scan, memory)
     parsed = parse_column(rows, column.hints)
     return None if parsed.values is rows else (parsed, lambda block, row: parsed.values.slice(row, len(block)))
 
@@ -229,21 +229,21 @@ def _read_block(
     return texts.spread(read_more(texts))
 
 
-def _whole_column(path: Path, name: str, seen: Seen, memory: int) -> pa.ChunkedArray:
+def _whole_column(path: Path, name: str, scan: Seen, memory: int) -> pa.ChunkedArray:
     """One column of text, in which equal entries are held once."""
     from pyarrow.csv import ConvertOptions, open_csv
 
-    marks = seen.options["convert_options"]
+    marks = scan.options["convert_options"]
     alone = ConvertOptions(include_columns=[name], column_types={name: pa.string()}, null_values=marks.null_values)
     blocks: list[pa.Array] = []
-    needed = BYTES_A_ROW * seen.rows
-    with open_csv(str(path), **{**seen.options, "convert_options": alone}) as batches:
+    needed = BYTES_A_ROW * scan.rows
+    with open_csv(str(path), **{**scan.options, "convert_options": alone}) as batches:
         for batch in batches:
             blocks.append(batch.column(0).dictionary_encode())
             needed += blocks[-1].dictionary.nbytes
             if needed > memory:
                 raise InputError(
-                    f"{path}: column {name!r} holds dates or numbers in a form that only all of its {seen.rows:,} rows "
+                    f"{path}: column {name!r} holds dates or numbers in a form that only all of its {scan.rows:,} rows "
                     f"together show, which takes more than {memory / 2**30:.1f} GiB; give more memory, or write the "
                     "table to Parquet first"
                 )

@@ -31,8 +31,8 @@ def read_excel(source: Source) -> pa.Table:
     """A sheet: the one named after `::`, or the only one that is there."""
     openpyxl = optional("openpyxl", str(source.path), "excel")
     try:
-        with zipfile.ZipFile(source.path) as stored:
-            check_members(source.path, stored)
+        with zipfile.ZipFile(source.path) as archive:
+            check_members(source.path, archive)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of charts and styles that it leaves out
             with closing(openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)) as book:
@@ -46,8 +46,8 @@ def read_excel(source: Source) -> pa.Table:
 def _sheet(book: Any, source: Source) -> Any:
     names = [sheet.title for sheet in book.worksheets]
     if not source.part and len(names) != 1:
-        shown = ", ".join(map(repr, names[:40]))
-        raise InputError(f"{source.path}: name one of its sheets as {source.path.name}{PART}SHEET; it has {shown}")
+        listed = ", ".join(map(repr, names[:40]))
+        raise InputError(f"{source.path}: name one of its sheets as {source.path.name}{PART}SHEET; it has {listed}")
     if source.part and source.part not in names:
         raise InputError(f"{source.path}: has no sheet {source.part!r}; it has {', '.join(map(repr, names[:40]))}")
     return book[source.part or names[0]]

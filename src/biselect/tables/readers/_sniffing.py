@@ -126,13 +126,13 @@ def _refuse_unknown(encoding: str) -> None:
 
 def _records(text: str, whole: bool, delimiter: str, most: int) -> list[list[str]]:
     """The first records that are not empty, without one that the end of the sample may have cut."""
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     try:
         records = csv.reader(text.splitlines(keepends=True) if "\r" in text else _lines(text), delimiter=delimiter)
-        found = [record for record in islice(records, most + 1) if record]
+        rows = [record for record in islice(records, most + 1) if record]
     except csv.Error:  # a field longer than that module bears
         whole = True
-    return found[:most] if whole or len(found) > most else found[:-1]
+    return rows[:most] if whole or len(rows) > most else rows[:-1]
 
 
 def _lines(text: str) -> list[str]:
@@ -145,7 +145,7 @@ def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str]
     All records from the names on have as many values as the names, and the first of the file has fewer: read as it
     stands, such a file would be refused.
     """
-    found: list[tuple[int, int, str]] = []
+    candidates: list[tuple[int, int, str]] = []
     for delimiter in delimiters:
         begins, records = _with_lines(text, whole, delimiter)
         widths = [len(record) for record in records]
@@ -155,10 +155,10 @@ def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str]
         at = widths.index(usual) if usual >= FEWEST_NAMES and widths[0] < usual else 0
         names = [name.strip() for name in records[at]] if at else []
         if names and all(names) and not any(map(NUMBER.fullmatch, names)) and set(widths[at:]) == {usual}:
-            found.append((usual, begins[at], delimiter))
-    if not found or max(found)[1] > PREAMBLE:
+            candidates.append((usual, begins[at], delimiter))
+    if not candidates or max(candidates)[1] > PREAMBLE:
         return None
-    return max(found)[1:]
+    return max(candidates)[1:]
 
 
 def _with_lines(text: str, whole: bool, delimiter: str) -> tuple[list[int], list[list[str]]]:
@@ -179,18 +179,18 @@ def _with_lines(text: str, whole: bool, delimiter: str) -> tuple[list[int], list
 
 def _delimiter(text: str, whole: bool, usual: str) -> str:
     """The delimiter that gives the names and the most rows one and the same number of values, more than one."""
-    found: dict[str, tuple[float, int]] = {}
+    widths_of: dict[str, tuple[float, int]] = {}
     order = sorted(DELIMITERS, key=lambda one: one != usual)
     for candidate in order:
         widths = [len(record) for record in _records(text, whole, candidate, RECORDS)]
         if not widths:  # the first line alone is longer than the sample
             widths = [text.count(candidate) + 1]
         alike = sum(width == widths[0] for width in widths) / len(widths)
-        found[candidate] = (round(alike, 1), widths[0])
-    several = [one for one in order if found[one][1] > 1]
+        widths_of[candidate] = (round(alike, 1), widths[0])
+    several = [one for one in order if widths_of[one][1] > 1]
     if several:
-        return max(several, key=found.__getitem__)
-    return next((one for one in order if found[one] == (1.0, 1)), usual)  # one column, maybe with decimal commas
+        return max(several, key=widths_of.__getitem__)
+    return next((one for one in order if widths_of[one] == (1.0, 1)), usual)  # one column, maybe with decimal commas
 
 
 def _rows(text: str, whole: bool, delimiter: str) -> tuple[list[str] | None, list[list[str]]]:

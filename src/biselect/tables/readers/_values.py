@@ -58,7 +58,7 @@ class SpilledTable:
                 with ipc.new_stream(file, block.schema) as sink:
                     sink.write_table(block)
                 check(nbytes := nbytes + block.nbytes)
-        kinds = {name: _common(found - {pa.null()}) for name, found in self._kinds.items()}
+        kinds = {name: _common(types - {pa.null()}) for name, types in self._kinds.items()}
         dates = self._dates(kinds)
         schema = pa.schema([(_writable(name), dates.get(name, kind)) for name, kind in kinds.items()])
         return schema, self._final(kinds, dates, schema)
@@ -81,19 +81,19 @@ class SpilledTable:
         texts = {name: kind for name, kind in kinds.items() if kind == pa.string()}
         if not texts:
             return {}
-        seen = {name: TextColumn(ReadingHints(missing=())) for name in texts}
+        columns = {name: TextColumn(ReadingHints(missing=())) for name in texts}
         for block in self._blocks(texts):
             for name, column in block.items():
-                seen[name].add(column)
-        found = {}
-        for name, column in seen.items():
+                columns[name].add(column)
+        types = {}
+        for name, column in columns.items():
             examples = column.examples
             shapes = [] if examples is None else examples.others(())
             for kind in ISO_KINDS if shapes and all(forms_of(shape) == ("ISO",) for shape in shapes) else ():
                 if all(_is_cast(block[name], kind) for block in self._blocks({name: pa.string()})):
-                    found[name] = kind
+                    types[name] = kind
                     break
-        return found
+        return types
 
     def _final(
         self, kinds: Mapping[str, pa.DataType], dates: Mapping[str, pa.DataType], schema: pa.Schema

@@ -45,13 +45,13 @@ class Source:
     part: str | None = None
 
     @classmethod
-    def of(cls, given: str | Path) -> Self:
+    def of(cls, path: str | Path) -> Self:
         """The source that a path, with or without a part, stands for.
 
         >>> Source.of("shop.db::select a, b from sales").part
         'select a, b from sales'
         """
-        text = str(given)
+        text = str(path)
         file, mark, part = text.partition(PART)
         if not mark or Path(text).exists():
             return cls(text=text, path=Path(text))
@@ -79,9 +79,9 @@ class Source:
         """
         files, folder = [self.path], self.path.is_dir()
         if self.is_set:
-            named = [*takewhile(lambda part: folder or not has_magic(part), self.path.parts)]
+            folders = [*takewhile(lambda part: folder or not has_magic(part), self.path.parts)]
             matches = self.path.rglob("*.parquet") if folder else map(Path, glob(str(self.path), recursive=True))
-            files = sorted(file for file in matches if file.is_file() and _is_data(file.parts[len(named) :]))
+            files = sorted(file for file in matches if file.is_file() and _is_data(file.parts[len(folders) :]))
             if not files:
                 lacks = "is a folder without" if folder else "matches no"
                 raise InputError(f"{self}: {lacks} Parquet files; names that begin with . or _ are passed over")

@@ -12,6 +12,7 @@ from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
 from biselect.progress import Progress
 from biselect.solvers import solve
+from biselect_studies.recovery._words import estimate_in_words, findings
 from biselect_studies.recovery.structure import Estimate, RankOneCheck, estimate, rank_one_check
 from biselect_studies.recovery.thresholds import (
     NOTHING,
@@ -27,7 +28,6 @@ from biselect_studies.recovery.thresholds import (
     tolerated_feature_first_error,
     tolerated_joint_error,
 )
-from biselect_studies.recovery.words import estimate_in_words, findings
 
 
 @dataclass(frozen=True, kw_only=True)

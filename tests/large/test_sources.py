@@ -21,13 +21,11 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from biselect.errors import InputError
-from biselect.large import _any_source as any_source
-from biselect.large import _arrow_rows as arrow_rows
-from biselect.large import _parquet_rows as parquet_rows
+from biselect.large import _sources as sources
 from biselect.large import dataset as parts
-from biselect.large._any_source import partitions_of
+from biselect.large import spool as any_source
 from biselect.large.dataset import Partitions, place_of
-from biselect.large.spool import Spool, SpooledRows
+from biselect.large.spool import Spool, partitions_of
 from biselect.tables import Table
 from biselect.tables.readers import _json_lines as json_lines
 from biselect.tables.readers import read_table
@@ -68,12 +66,12 @@ def rows_of(partitions, columns=None):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits at which a table of sixty rows is large."""
-    for module in (any_source, arrow_rows, parquet_rows, parts):
+    for module in (any_source, sources, parts):
         monkeypatch.setattr(module, "BLOCK_ROWS", 7)
-    for module in (arrow_rows, parts):
+    for module in (sources, parts):
         monkeypatch.setattr(module, "MOST_PART_ROWS", 10)
     monkeypatch.setattr(parts, "FEWEST_PART_ROWS", 5)
-    monkeypatch.setattr(parquet_rows, "LARGE_GROUP", 12)
+    monkeypatch.setattr(sources, "LARGE_GROUP", 12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -198,7 +196,7 @@ def test_csv_and_databases_are_copied_in_blocks(tmp_path):
             "b.duckdb",
         ):
             found, expected = partitions_of(f"{tmp_path}/{source}", spool=spool), read_table(f"{tmp_path}/{source}")
-            assert isinstance(found.parts[0].source, SpooledRows)
+            assert found.parts[0].source.copy_of == f"{tmp_path}/{source}"
             assert found.schema.equals(expected.schema, check_metadata=True)
             assert rows_of(found).to_pylist() == expected.to_pylist()
         assert place_of(partitions_of(tmp_path / "a.csv.gz", spool=spool), 30) == f"line 32 of {tmp_path}/a.csv.gz"

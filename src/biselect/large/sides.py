@@ -1,0 +1,174 @@
+"""Both sides of a review, reference and pool, as tables in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from biselect.columns.date import parts_of_dates
+from biselect.errors import InputError
+from biselect.large._checkpoints import resuming
+from biselect.large._ids import refuse_repeated_ids
+from biselect.large._sources import held_partitions
+from biselect.large._time_cut import ORIGIN, cut_in_time
+from biselect.large.dataset import Part, Partitions, rows_between
+from biselect.large.engines import Engine, bytes_of, engine_for
+from biselect.large.passes import Arrays, Pass
+from biselect.large.spool import Spool, partitions_of
+from biselect.options import Columns, Compute, Split, spell
+from biselect.progress import Steps
+from biselect.tables import Roles, Table, paths_of, read_for, require_columns, row_labels, with_index
+
+FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """Two tables in parts, the roles of their columns, and who reads them.
+
+    Attributes:
+        pool: rows to choose from.
+        reference: normal rows.
+        roles: of the columns, names resolved.
+        engine: runs the passes.
+        step: tells a person what is done.
+        missing: as for the calibrator.
+        seed: fixes samples and draws.
+        codes: columns of numbers taken for categories, because they look like codes.
+        times: first and last time of `reference` and `pool`, as text, where they are known.
+    """
+
+    pool: Partitions
+    reference: Partitions
+    roles: Roles
+    engine: Engine
+    step: Steps
+    missing: str
+    seed: int
+    codes: Sequence[str]
+    times: Mapping[str, tuple[str, str]]
+
+    def run(self, asked: Pass, table: Partitions) -> Arrays:
+        """A pass over all parts of one of them."""
+        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return self.engine.run(asked, table.parts, told)
+
+    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
+        """The same for those who ask for parts."""
+        return lambda asked, _: self.run(asked, table)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
+        roles = self.roles
+        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
+        there = set(self.pool.schema.names)
+        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
+        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
+
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the pool that play no part, as the reference has none of their name."""
+        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in known)
+
+    def features(self) -> tuple[list[str], list[str]]:
+        """Columns that are features, and date columns left out; a pool that lacks any is refused."""
+        reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
+        if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
+            gap = spell(Columns(types={gaps[0]: "date:gap"}))
+            raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
+        either = {*reference.column_names, *pool.column_names}
+        for name in (*self.roles.exclude, self.roles.time_column):
+            if name is not None and name not in either:
+                raise InputError(f"neither the reference nor the pool has a column {name!r}")
+        unused = self.roles.unused_dates(reference)
+        found = [name for name in self.roles.feature_columns(reference) if name not in unused]
+        if not found:
+            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
+            raise InputError(f"only dates are left; use parts of one with {parts}")
+        require_columns(pool, found, self.pool.name)
+        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
+        return found, unused
+
+
+@contextmanager
+def sides_in_parts(
+    pool: Table,
+    reference: Any,
+    per: str | None,
+    step: Steps,
+    *,
+    split: Split,
+    missing: str,
+    seed: int,
+    compute: Compute,
+    most: tuple[int, int],
+) -> Iterator[Tables | None]:
+    """Both tables in parts, for as long as they are needed; None where neither has more cells than `most` allows it.
+
+    `biselect.large.opening.large_tables` says what the other arguments are.
+    """
+    written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
+    with Spool() as spool:
+        opened, ids = open_parts(written, memory, spool)
+        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
+        if ids is not None and columns.id is None:
+            columns = replace(columns, id=ids)
+        roles = Roles.of(columns, pool.csv, names={*opened.schema.names, *normal.schema.names}, per=per)
+        width = _width(normal.schema, roles)
+        if opened.rows * width <= most[0] and normal.rows * width <= most[1]:
+            yield None
+            return
+        first_rows = rows_between(normal, 0, FIRST_ROWS)
+        codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
+        roles = replace(roles, categories=[*roles.categories, *codes])
+        with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
+            tables = Tables(
+                pool=opened,
+                reference=normal,
+                roles=roles,
+                engine=engine,
+                step=step,
+                missing=missing,
+                seed=seed,
+                codes=codes,
+                times={},
+            )
+            if roles.id_column is not None:
+                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
+                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
+            yield tables if reference is not None else _split(tables, split)
+
+
+def _split(tables: Tables, split: Split) -> Tables:
+    """One table as two: earlier rows are the reference, later ones the pool."""
+    roles = tables.roles
+    assert roles.time_column is not None
+    views = cut_in_time(
+        tables.pool,
+        roles.time_column,
+        reference_until=str(split.until),
+        pool_last=split.last,
+        date_format=roles.date_format,
+        run=tables.passes(tables.pool),
+    )
+    return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
+
+
+def open_parts(table: Table, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
+    """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
+    if row_labels(table.source) is None:
+        return partitions_of(table, memory=memory, spool=spool), None
+    rows, name = with_index(table.read(), table.source)
+    return held_partitions(rows), name
+
+
+def _width(schema: pa.Schema, roles: Roles) -> int:
+    """How many features there are, as far as the names of the columns tell; lists of the roles are taken apart."""
+    dates = parts_of_dates(roles.dates)
+    plain = set(schema.names) - roles.special - {*roles.exclude} if roles.features is None else set(roles.features)
+    return max(1, len(plain - dates.keys()) + sum(map(len, dates.values())))
