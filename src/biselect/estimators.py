@@ -61,9 +61,9 @@ class _Checked(BaseEstimator):
             or not all(kind.is_numeric() for kind in frame.schema.values())
         ):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            asked = parts_of_dates(roles.dates)
+            parts = parts_of_dates(roles.dates)
             dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
-            unused = [name for name in dates if name not in asked]
+            unused = [name for name in dates if name not in parts]
             if unused and reset:
                 warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
             X = as_matrix(frame.drop(unused).to_native(), categories=roles.categories, dates=roles.dates)
@@ -95,9 +95,9 @@ class _Checked(BaseEstimator):
         parts = parts_of_dates(self._roles(()).dates) | dict.fromkeys(self.unused_dates_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
-            made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
-            names += made
-            owners += [position] * len(made)
+            own = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
+            names += own
+            owners += [position] * len(own)
         return np.array(names, dtype=object), owners
 
 
@@ -232,9 +232,9 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: Any, given: Any, groups: Any) -> Selection:
+    def _choose(self, pool: Any, source: Any, groups: Any) -> Selection:
         """The choice from a pool that was checked; as it was `given`, it says names and library."""
-        problem = replace(self._problem(pool, row_labels(given), groups), library=library_of(given))
+        problem = replace(self._problem(pool, row_labels(source), groups), library=library_of(source))
         for caveat in beyond_caveats(self.calibrator_, problem):
             warnings.warn(caveat.text, UserWarning, stacklevel=3)
         search = self.search or Search()
@@ -291,7 +291,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         return mask
 
 
-def _by_name(given: Sequence[int | str], names: Any) -> list[str]:
+def _by_name(entries: Sequence[int | str], names: Any) -> list[str]:
     """Positions and names as names; what has no name goes by its position."""
-    known = {} if names is None else dict(enumerate(names))
-    return [str(entry if isinstance(entry, str) else known.get(entry, entry)) for entry in given]
+    labels = {} if names is None else dict(enumerate(names))
+    return [str(entry if isinstance(entry, str) else labels.get(entry, entry)) for entry in entries]

@@ -27,30 +27,30 @@ _SILENT: ContextVar[bool] = ContextVar("silent", default=False)  # True where pr
 
 
 @contextmanager
-def progress_of(given: Progress | bool | None, name: str, shown_as: str = "best score") -> Iterator[Progress | None]:
+def progress_of(progress: Progress | bool | None, name: str, shown_as: str = "best score") -> Iterator[Progress | None]:
     """The callback that somebody gave, or one that shows a bar named so; None where nothing is to be shown.
 
     Args:
-        given: a callback; False for none; None or True for a bar where somebody watches.
+        progress: a callback; False for none; None or True for a bar where somebody watches.
         name: of the work.
         shown_as: what minus the reported energy is called.
     """
-    with steps_of((lambda _: nullcontext(given)) if callable(given) else given, shown_as)(name) as told:
-        yield told
+    with steps_of((lambda _: nullcontext(progress)) if callable(progress) else progress, shown_as)(name) as callback:
+        yield callback
 
 
-def steps_of(given: Steps | bool | None, shown_as: str = "best score") -> Steps:
+def steps_of(steps: Steps | bool | None, shown_as: str = "best score") -> Steps:
     """The same for work in several steps: they share the two seconds and one bar."""
     begin = time.monotonic()
-    place = _place() if given in (None, True) and _ALONE.get() else None
+    place = _place() if steps in (None, True) and _ALONE.get() else None
     bar = None if place is None else place(begin)
 
     @contextmanager
     def step(name: str) -> Iterator[Progress | None]:
-        with shown_elsewhere(silent=given is False):
-            if callable(given):
-                with given(name) as told:
-                    yield told
+        with shown_elsewhere(silent=steps is False):
+            if callable(steps):
+                with steps(name) as callback:
+                    yield callback
             elif bar is not None:
                 with _Watch(bar, name, shown_as) as watch:
                     yield watch.tell
@@ -63,12 +63,12 @@ def steps_of(given: Steps | bool | None, shown_as: str = "best score") -> Steps:
 @contextmanager
 def shown_elsewhere(silent: bool = False) -> Iterator[None]:
     """What is called within shows no progress of its own; `silent`, says nothing at all."""
-    before, said = _ALONE.set(False), _SILENT.set(_SILENT.get() or silent)
+    before, was_silent = _ALONE.set(False), _SILENT.set(_SILENT.get() or silent)
     try:
         yield
     finally:
         _ALONE.reset(before)
-        _SILENT.reset(said)
+        _SILENT.reset(was_silent)
 
 
 def say_to_whoever_watches(text: str) -> None:
@@ -86,7 +86,7 @@ class _Bar(Protocol):
 
     begin: float
 
-    def show(self, name: str, done: float, best: str) -> None:
+    def show(self, name: str, share: float, best: str) -> None:
         """Show how far the work is; a share that is no number means that nobody knows."""
 
     def clear(self) -> None:
@@ -94,7 +94,7 @@ class _Bar(Protocol):
 
 
 class _Watch:
-    """SampleFormat at one step from a thread of its own, so that work which never reports is shown too."""
+    """Looks at one step from a thread of its own, so that work which never reports is shown too."""
 
     def __init__(self, bar: _Bar, name: str, shown_as: str) -> None:
         self.bar, self.name, self.shown_as = bar, name, shown_as
@@ -102,8 +102,8 @@ class _Watch:
         self.over = threading.Event()
         self.thread = threading.Thread(target=self._look, daemon=True)
 
-    def tell(self, done: float, energy: float) -> None:
-        self.done, self.energy = done, energy
+    def tell(self, share: float, energy: float) -> None:
+        self.done, self.energy = share, energy
 
     def __enter__(self) -> _Watch:
         self.thread.start()
@@ -155,7 +155,7 @@ class _TerminalBar:
         self.begin = begin
         self.bar: Any = None
 
-    def show(self, name: str, done: float, best: str) -> None:
+    def show(self, name: str, share: float, best: str) -> None:
         if self.bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -167,8 +167,8 @@ class _TerminalBar:
             self.task = self.bar.add_task(_printable(name), total=None, best=best)
             self.bar.tasks[0].start_time = self.begin
             self.bar.start()
-        known = {} if done != done else {"total": 1.0, "completed": done}
-        self.bar.update(self.task, description=_printable(name), best=best, **known)
+        completion = {} if share != share else {"total": 1.0, "completed": share}
+        self.bar.update(self.task, description=_printable(name), best=best, **completion)
         self.bar.refresh()
 
     def clear(self) -> None:
@@ -183,8 +183,8 @@ class _NotebookBar:
         self.begin = begin
         self.output: Any = None
 
-    def show(self, name: str, done: float, best: str) -> None:
-        share = "" if done != done else f' value="{done:.3f}"'
+    def show(self, name: str, fraction: float, best: str) -> None:
+        share = "" if fraction != fraction else f' value="{fraction:.3f}"'
         words = f"{_printable(name)} {time.monotonic() - self.begin:.0f} s {best}"
         self._put(f"{escape(words)}<br><progress{share} style='width:20em'></progress>", words)
 

@@ -46,11 +46,11 @@ def test_the_first_unusable_value_is_named():
 )
 def test_positions_are_distinct_and_in_range(given, complaint):
     with pytest.raises(InputError, match=complaint):
-        checks.positions("samples", given, 3)
+        checks.check_positions("samples", given, 3)
 
 
 def test_no_positions_are_positions_too():
-    assert checks.positions("samples", [], 3).tolist() == []
+    assert checks.check_positions("samples", [], 3).tolist() == []
 
 
 def test_names_must_be_unique_and_as_many_as_items():
@@ -71,10 +71,10 @@ def test_sums_beyond_all_numbers_are_refused():
 
 
 def test_whole_numbers_pass_and_nothing_else_does():
-    assert checks.whole("n", 3) == 3 and checks.whole("n", np.int64(4)) == 4
+    assert checks.check_integer("n", 3) == 3 and checks.check_integer("n", np.int64(4)) == 4
     for other in (True, 2.0, "3", None, 0):
         with pytest.raises(InputError, match="n must be a whole number of at least 1"):
-            checks.whole("n", other)
+            checks.check_integer("n", other)
 
 
 def test_caches_of_files_count_as_free(monkeypatch):

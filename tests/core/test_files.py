@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core import files
-from biselect.core.files import STAGING, check_folder, tidy, write_file, write_folder
+from biselect.core.files import STAGING, check_folder, finish_interrupted, write_file, write_folder
 from biselect.core.untrusted import check_seal, content_hash, seal
 from biselect.errors import BiselectError, InputError
 
@@ -84,11 +84,11 @@ def test_a_living_writer_is_left_alone_and_the_other_is_refused(tmp_path, monkey
     with files._file_beside(tmp_path / "page"):
         with pytest.raises(BiselectError, match="page: another biselect is writing there"):
             write_file(tmp_path / "page", "x")
-        tidy(tmp_path)
+        finish_interrupted(tmp_path)
         assert leftovers(tmp_path) == [f"{STAGING}page"]
     with files._lock_on(tmp_path), pytest.raises(BiselectError, match="another biselect is writing there"):
         write_folder(tmp_path, NEW)
-    tidy(tmp_path)
+    finish_interrupted(tmp_path)
     assert leftovers(tmp_path) == []
 
 
@@ -210,7 +210,7 @@ def test_a_kill_at_any_call_leaves_one_answer_and_the_next_writer_finishes(way, 
         seen.append("new" if found == NEW else "old" if found == whole else "part")
         assert found.items() <= NEW.items() or found.items() <= whole.items(), "mixed"
         assert seen[-1] != "part" or "manifest" not in found, "looks complete and is not"
-        tidy(out)
+        finish_interrupted(out)
         settled = {name: text for name, text in texts(out).items() if name not in ("mine.txt", "link")}
         assert settled in (NEW, whole) and (seen[-1] != "new" or settled == NEW)
         assert leftovers(out.parent) == []

@@ -160,7 +160,7 @@ class Forger:
         assert found.proven_optimal and found.proof is not None
         positions = self.screen["kept"] if positions is None else positions
         heavy = self.screen["heavy"] if heavy == "same" else heavy
-        screen = Screen(rows=self.screen["rows"], kept=list(positions), heavy=heavy)
+        screen = Screen(rows=self.screen["rows"], kept_rows=list(positions), heavy=heavy)
         found = replace(found, proof=replace(found.proof, screen=screen))
         found.problem.save(self.folder / "problem.npz")
         found.save_proof(self.folder / "proof.json")
@@ -433,7 +433,8 @@ def another_proof(it):
     """The proof and problem of another question, which is proven too."""
     small = with_stand_ins(replace(it.kept, k=K - 1), float(it.problem.sample_scores[-1]))
     best = bs.solve(small, "exact")
-    found = replace(best, proof=replace(best.proof, screen=Screen(**it.screen)))
+    rows, kept, heavy = (it.screen[name] for name in ("rows", "kept", "heavy"))
+    found = replace(best, proof=replace(best.proof, screen=Screen(rows=rows, kept_rows=kept, heavy=heavy)))
     found.save_proof(it.folder / "proof.json")
 
 

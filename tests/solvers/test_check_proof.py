@@ -144,7 +144,7 @@ def screened(tmp_path_factory):
     best = solve_for_whole(problem, float(np.delete(sums, kept).max()) * (1 + 1e-12))
     assert best.proven_optimal and best.samples.max() < kept.size
     heavy = float(np.delete(weights, kept, axis=0).sum(axis=1).max()) + 1e-9
-    screen = Screen(rows=400, kept=kept.tolist(), heavy=heavy)
+    screen = Screen(rows=400, kept_rows=kept.tolist(), heavy=heavy)
     best.problem.save(folder / "problem.npz")
     replace(best, proof=replace(best.proof, screen=screen)).save_proof(folder / "proof.json")
     return folder, weights, kept
@@ -247,7 +247,7 @@ def test_rows_that_cannot_stand_for_others_are_refused(screened, tmp_path, chang
     changed = replace(problem, sample_scores=scores, sample_rules=rules)
     best = bs.solve(changed, "exact")
     changed.save(tmp_path / "problem.npz")
-    screen = Screen(rows=400, kept=kept.tolist(), heavy=None)
+    screen = Screen(rows=400, kept_rows=kept.tolist(), heavy=None)
     replace(best, proof=replace(best.proof, screen=screen)).save_proof(tmp_path / "proof.json")
     with pytest.raises(check_proof.ProofError, match="cannot stand for others"):
         check_table(tmp_path, weights, [])

@@ -5,7 +5,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers._enumeration import screen, visit
+from biselect.solvers._enumeration import scan_subsets, screen
 from biselect.solvers._incumbent import grid_for
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
@@ -43,9 +43,9 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     start = np.sort(rng.permutation(d)[: task.choose])  # any start gives a valid screen, a poor one a wide one
     units = problem.score_units(task.respond(start), start)
     sieve = screen(task, grid_for(task, units), start)
-    seen = visit(task, Run(), sieve, floor=sieve.grid.floor(units))
+    seen = scan_subsets(task, Run(), sieve, floor=sieve.grid.floor(units))
     score, subset = every_subset(task)
-    assert seen.complete and seen.settled
+    assert seen.complete and seen.certain
     assert np.ldexp(seen.highest, sieve.grid.exponent) == pytest.approx(score, abs=1e-7)
     assert subset in [tuple(candidate.tolist()) for candidate in seen.candidates]
     best = bs.solve(problem, "exact")
@@ -66,7 +66,7 @@ def test_a_good_start_needs_few_rows():
 def test_enumeration_stops_at_the_deadline_between_blocks():
     task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
     sieve = screen(task, grid_for(task, 0), np.arange(5))
-    seen = visit(task, Run(deadline=0.0), sieve, floor=0.0)
+    seen = scan_subsets(task, Run(deadline=0.0), sieve, floor=0.0)
     assert not seen.complete and 0 <= seen.visited < task.subsets
 
 

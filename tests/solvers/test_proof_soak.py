@@ -10,7 +10,7 @@ import pytest
 
 from biselect.solvers import registry
 from biselect.solvers._proof_checks import Verdict
-from biselect.solvers._reduction import Reduced
+from biselect.solvers._reduction import ReducedProblem
 
 PATH = Path(__file__).parents[2] / "scripts" / "soak_proofs.py"
 spec = importlib.util.spec_from_file_location("soak_proofs", PATH)
@@ -67,7 +67,7 @@ def test_every_kind_of_rule_is_drawn_on_both_sides_with_every_other():
 
 @pytest.mark.parametrize("checked", [True, False])
 def test_a_fault_in_what_is_compared_exactly_is_noticed(monkeypatch, checked):
-    monkeypatch.setattr(Reduced, "exact_ranks", lambda self, given_are, items, given: np.zeros(items.size))
+    monkeypatch.setattr(ReducedProblem, "exact_ranks", lambda self, partner_side, items, partner: np.zeros(items.size))
     if not checked:
         monkeypatch.setattr(registry, "follow", lambda *given: Verdict())
     total, wrong = soak_proofs.soak(range(150), seed=5, size="small")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import positions
+from biselect.core.checks import check_positions
 from biselect.errors import InputError
 
 
@@ -159,7 +159,7 @@ def decode_bits(counts: Any, problem: SelectionProblem, layout: Sequence[int] | 
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")
-    logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
+    logical = table[:, check_positions("the layout's classical bits", columns, table.shape[1])]
     return Shots.of_table(logical, numbers)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import whole
-from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
+from biselect.core.checks import check_integer
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, run_until
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
@@ -85,7 +85,7 @@ def qaoa(
         workers: descents at a time while training.
     """
     depth, shots, evaluations, workers = (
-        whole(name, value)
+        check_integer(name, value)
         for name, value in (("depth", depth), ("shots", shots), ("evaluations", evaluations), ("workers", workers))
     )
     if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
@@ -178,7 +178,7 @@ def _by_sector(
         info.update(_by_chance(ansatz.energies, energy, len(bests) * shots, slack, stop))
 
     try:
-        finished_by(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
+        run_until(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
         if not bests:
             bests.append(_of_the_start(problem, origin, shots, draw_seed))

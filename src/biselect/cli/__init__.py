@@ -77,8 +77,8 @@ class Commands(Mapping[str, Command]):
 class Group(Unbroken, PlainGroup):
     """All commands, grouped by who needs them."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
         self.commands: Any = Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -112,8 +112,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(asks: bool) -> None:
+    if asks:
         typer.echo(__version__)
         raise typer.Exit()
 

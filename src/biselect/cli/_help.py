@@ -125,8 +125,8 @@ def placeholder(command: Any, parameter: Any) -> str:
 def described(option: Any, ctx: Any) -> str:
     """The help of an option with its default, or what the file of defaults says."""
     text, default = option.help or "", option.default
-    if (given := ctx.lookup_default(option.name, call=False)) is not None:
-        return f"{text}  [{FILE}:{SPACE}{_typed(option, given)}]"
+    if (file_value := ctx.lookup_default(option.name, call=False)) is not None:
+        return f"{text}  [{FILE}:{SPACE}{_typed(option, file_value)}]"
     if option.required:
         return f"{text}  [required]"
     if option.show_default and default is not None and (default is not False or option.secondary_opts):
@@ -156,10 +156,10 @@ def section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int =
 class PlainGroup(TyperGroup):
     """Commands whose usage errors are shown as `visible` gives them."""
 
-    def make_context(self, *given: Any, **named: Any) -> Any:
+    def make_context(self, *positional: Any, **keywords: Any) -> Any:
         """As typer does it."""
         with _plain_errors():
-            return super().make_context(*given, **named)
+            return super().make_context(*positional, **keywords)
 
     def invoke(self, ctx: Any) -> Any:
         """As typer does it; the options of a command are read here."""
@@ -172,8 +172,8 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(told := getattr(error, "message", None), str):
-            error.message = visible(told)  # type: ignore[attr-defined]
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]
         raise
 
 

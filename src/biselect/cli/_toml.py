@@ -27,7 +27,7 @@ def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
     The working directory's file beats the user's own, option by option. A file that is not there says nothing.
     """
-    found: dict[str, dict[str, Any]] = {}
+    defaults: dict[str, dict[str, Any]] = {}
     for file in (own_file(), FILE):
         try:
             content = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             if section not in commands:
                 raise InputError(f"{file}: [{section}] is no command{_nearest(section, commands)}")
             options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
-            values = found.setdefault(section, {})
+            values = defaults.setdefault(section, {})
             for key, value in entries.items():
                 option = options.get(key.replace("_", "-"))
                 if option is None:
@@ -49,7 +49,7 @@ def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 values[option.name] = _as_typed(option, value, f"{file}: [{section}] {key}")
                 if file == FILE:
                     _refuse_reach(key_of(option), values[option.name], f"{file}: [{section}] {key}")
-    return found
+    return defaults
 
 
 def _refuse_reach(key: str, value: Any, where: str) -> None:
@@ -100,6 +100,6 @@ def _as_typed(option: Any, value: Any, where: str) -> Any:
     return str(several[0]) if option.nargs == 1 else [str(one) for one in several]
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name.replace("_", "-"), list(known), n=1, cutoff=0)
+def _nearest(name: str, names: Iterable[str]) -> str:
+    near = get_close_matches(name.replace("_", "-"), list(names), n=1, cutoff=0)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -84,8 +84,11 @@ def _data() -> dict[str, Any]:
     folder = os.environ.get("BISELECT_DATA")
     if not folder:
         return {"folder": None, "note": "set it to the folder that holds creditcard.parquet"}
-    found = (Path(folder) / "creditcard.parquet").exists()
-    return {"folder": folder, "note": "found creditcard.parquet" if found else "no Credit Card table in that folder"}
+    has_table = (Path(folder) / "creditcard.parquet").exists()
+    return {
+        "folder": folder,
+        "note": "found creditcard.parquet" if has_table else "no Credit Card table in that folder",
+    }
 
 
 def _defaults() -> tuple[dict[str, Any], str | None]:
@@ -93,13 +96,16 @@ def _defaults() -> tuple[dict[str, Any], str | None]:
     from biselect.cli import app
 
     files = [str(file) for file in (FILE.absolute(), own_file()) if file.exists()]
-    found: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
+    facts: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)
     except InputError as error:
-        return found, str(error)
-    return {**found, "values": {name: as_flags(commands[name].params, given) for name, given in values.items()}}, None
+        return facts, str(error)
+    return {
+        **facts,
+        "values": {name: as_flags(commands[name].params, entries) for name, entries in values.items()},
+    }, None
 
 
 def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> dict[str, Any]:

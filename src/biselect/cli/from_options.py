@@ -170,8 +170,8 @@ def _maps(incomplete: str) -> list[str]:
 def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
     """Columns of the first table on the command line; after a comma, one more."""
     before, comma, begun = incomplete.rpartition(",")
-    given = [ctx.params[name] for name in TABLES if isinstance(ctx.params.get(name), Path)]
-    words = [*given, *ctx.args]  # an option whose value is being typed leaves the arguments as words
+    paths = [ctx.params[name] for name in TABLES if isinstance(ctx.params.get(name), Path)]
+    words = [*paths, *ctx.args]  # an option whose value is being typed leaves the arguments as words
     try:
         names = _names(Path(words[0]), ctx.params.get("delimiter")) if words else []
     except (OSError, ValueError):  # no file yet, or none of ours: the shell goes on without us

@@ -16,10 +16,10 @@ a_table = partial(may_be, metavar="TABLE")
 a_folder = partial(may_be, metavar="FOLDER")
 
 
-def one_of(*words: str, **given: Any) -> Any:
+def one_of(*words: str, **settings: Any) -> Any:
     """An option that takes one of these words; the library refuses the others, and says which there are."""
     complete = among(*words)
-    return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **given)
+    return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **settings)
 
 
 def _number_or_auto(text: str) -> int | str:

@@ -100,12 +100,12 @@ def report(
     output: Annotated[Output, Only("open", json="Print report.json instead of tables.")] = Output(),
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
-    from biselect.core.files import tidy, write_file
+    from biselect.core.files import finish_interrupted, write_file
     from biselect.core.untrusted import read_json, refused_as
     from biselect.pages import render_html
 
     source = folder / "report.json"
-    tidy(folder)  # an answer that was killed on its way into the folder is finished first
+    finish_interrupted(folder)  # an answer that was killed on its way into the folder is finished first
     if not source.exists():
         raise InputError(f"{source}: no such file; give a folder that was written with --out")
     with refused_as(f"{source}: cannot be read as a report"):

@@ -49,9 +49,9 @@ def vector(name: str, value: ArrayLike | None, length: int, what: str) -> NDArra
     return _read_only(array, value)
 
 
-def _read_only(array: NDArray[Any], given: object) -> NDArray[Any]:
+def _read_only(array: NDArray[Any], source: object) -> NDArray[Any]:
     """A read-only array that nobody else can write to: copied, unless it is fresh or frozen all the way down."""
-    fresh = array is not given and array.base is None
+    fresh = array is not source and array.base is None
     if not fresh and not _is_frozen(array):
         array = array.copy()
     array.flags.writeable = False
@@ -100,10 +100,10 @@ def number(name: str, value: Any, what: str = "a finite number") -> float:
     return float(value)
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
+def check_integer(name: str, value: Any, least: int = 1) -> int:
     """A whole number of at least `least`.
 
-    >>> whole("depth", 3)
+    >>> check_integer("depth", 3)
     3
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -130,10 +130,10 @@ def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tu
     return result
 
 
-def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.int64]:
+def check_positions(what: str, items: Iterable[int], available: int) -> NDArray[np.int64]:
     """Distinct positions within 0..available-1."""
     try:
-        result = np.asarray(list(chosen))
+        result = np.asarray(list(items))
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be a flat list of positions ({error})") from error
     if result.size == 0:
@@ -147,9 +147,9 @@ def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.in
     return result.astype(np.int64)
 
 
-def check_position_rows(what: str, chosen: ArrayLike, available: int) -> NDArray[np.int64]:
+def check_position_rows(what: str, rows: ArrayLike, available: int) -> NDArray[np.int64]:
     """Positions within 0..available-1, in an array of any shape; whether they repeat is not looked at."""
-    result = np.asarray(chosen)
+    result = np.asarray(rows)
     if result.size and not np.issubdtype(result.dtype, np.integer):
         raise InputError(f"{what} must be positions, got an array of {result.dtype}")
     if result.size and (result.min() < 0 or result.max() >= available):

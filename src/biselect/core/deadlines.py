@@ -28,9 +28,7 @@ class OutOfTimeError(Exception):
     """The byte turned to 1 before there was a result."""
 
 
-def finished_by(
-    deadline: float, work: Callable[[Stop], Result], outer: Stop = NEVER, *, grace: float = GRACE
-) -> Result:
+def run_until(deadline: float, work: Callable[[Stop], Result], outer: Stop = NEVER, *, grace: float = GRACE) -> Result:
     """What the work gives, which runs on a thread of its own; OutOfTimeError soon after the deadline.
 
     The work is given a byte that turns to 1 at the deadline, when `outer` does, or when Ctrl-C ends the waiting. What
@@ -57,8 +55,8 @@ def finished_by(
     context = contextvars.copy_context()  # who shows progress
     threading.Thread(target=context.run, args=(run,), daemon=True).start()
     try:
-        while not outer[0] and (left := deadline - time.perf_counter()) > 0:
-            if wait([result], min(left, LOOK_AROUND)).done:
+        while not outer[0] and (seconds := deadline - time.perf_counter()) > 0:
+            if wait([result], min(seconds, LOOK_AROUND)).done:
                 break
         else:
             stop.fill(1)

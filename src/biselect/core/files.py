@@ -58,7 +58,7 @@ def write_file(path: str | Path, content: str | bytes, *, once: bool = False) ->
         once: refuse a file that is there already, with a `FileExistsError`.
     """
     place = Path(os.path.realpath(path))
-    with _told(path), _file_beside(place) as (staging, file):
+    with _as_input_error(path), _file_beside(place) as (staging, file):
         try:
             _write_synced(file, content)
             if WINDOWS:
@@ -91,33 +91,33 @@ def write_folder(
     """
     folder = Path(folder)
     check_folder(folder, contents)
-    with _told(folder):
-        made = not folder.exists()
+    with _as_input_error(folder):
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            with _lock_on(folder) as home, ExitStack() as held:
-                _settle(home)
+            with _lock_on(folder) as home, ExitStack() as locks:
+                _replay_journal(home)
                 if once and os.path.lexists(home / list(contents)[-1]):
                     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
                 try:
-                    _switch(home, contents, replaces, shared, held)
-                    _settle(home)
+                    _switch(home, contents, replaces, shared, locks)
+                    _replay_journal(home)
                 except BaseException:  # an interrupt may come in the very last step: what was begun is finished
-                    _settle(home)
+                    _replay_journal(home)
                     raise
         except BaseException:
-            if made:
+            if is_new:
                 with suppress(OSError):
                     folder.rmdir()
             raise
     return [folder / name for name in contents]
 
 
-def tidy(folder: str | Path) -> None:
+def finish_interrupted(folder: str | Path) -> None:
     """Finish or remove what killed processes left in a folder, if it is there."""
     if Path(folder).is_dir():
-        with _told(folder), _lock_on(Path(folder)) as home:
-            _settle(home)
+        with _as_input_error(folder), _lock_on(Path(folder)) as home:
+            _replay_journal(home)
 
 
 @contextmanager
@@ -130,29 +130,29 @@ def temporary_folder(parent: str | Path | None = None) -> Iterator[Path]:
         parent: where it is made; None for the system's folder for temporary files.
     """
     home = Path(tempfile.gettempdir() if parent is None else parent)
-    with _told(home):
-        for left in home.glob(f"{TEMPORARY}*"):
+    with _as_input_error(home):
+        for stale in home.glob(f"{TEMPORARY}*"):
             if not WINDOWS:
                 with suppress(OSError):
-                    if time.time() - left.stat().st_mtime < PATIENCE:
+                    if time.time() - stale.stat().st_mtime < PATIENCE:
                         continue  # it may be so new that its owner has not locked it yet
-                    descriptor = os.open(left, os.O_RDONLY)
+                    descriptor = os.open(stale, os.O_RDONLY)
                     try:
                         _try_lock(descriptor)  # fails where a living process holds it
-                        shutil.rmtree(left)
+                        shutil.rmtree(stale)
                     finally:
                         os.close(descriptor)
         folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=home))
-    held = None
+    lock = None
     try:
         if not WINDOWS:
-            held = os.open(folder, os.O_RDONLY)
-            _try_lock(held)
+            lock = os.open(folder, os.O_RDONLY)
+            _try_lock(lock)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def temporary_file(path: Path) -> Iterator[IO[bytes]]:
 
 def keep_staged(staged: Path, place: Path) -> None:
     """Let a whole file from a temporary folder of the same file system stay; `FileExistsError` where there is one."""
-    with _told(place):
+    with _as_input_error(place):
         with open(staged, "rb") as file:
             os.fsync(file.fileno())
         os.link(staged, place)
@@ -191,9 +191,9 @@ def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
 
 
 def _switch(
-    home: Path, contents: Mapping[str, str | bytes], replaces: Iterable[str], shared: bool, held: ExitStack
+    home: Path, contents: Mapping[str, str | bytes], replaces: Iterable[str], shared: bool, locks: ExitStack
 ) -> None:
-    """Write everything apart, and say in the journal how it comes to its place; `_settle` does the rest."""
+    """Write everything apart, and say in the journal how it comes to its place; `_replay_journal` does the rest."""
     names, replaced = list(contents), [name for name in replaces if name not in contents]
     apart, inside = _stagings(home)
     exchanging = not shared and _can_exchange(home, {*names, *replaced})
@@ -207,7 +207,7 @@ def _switch(
     if exchanging:
         with suppress(OSError):  # a file system without it, or files that may not be linked
             _take_others(home, new, {*names, *replaced})
-            held.enter_context(_lock_on(new))  # it is about to be the folder that others lock
+            locks.enter_context(_lock_on(new))  # it is about to be the folder that others lock
             _commit(staging, {**journal, "exchanged_for": os.stat(new).st_ino})
             _exchange(new, home)
             return
@@ -215,7 +215,7 @@ def _switch(
     _commit(staging, journal)
 
 
-def _settle(home: Path) -> None:
+def _replay_journal(home: Path) -> None:
     """Bring what lies apart to its place where its journal says that it counts, and remove the rest.
 
     Whoever calls this holds the folder's lock: what is found belongs to the caller or to a dead process.
@@ -231,27 +231,27 @@ def _settle(home: Path) -> None:
             os.unlink(staging / JOURNAL)
         if staging.is_dir():
             shutil.rmtree(staging)
-    for left in home.glob(f"{STAGING}*"):
-        if left.is_dir() and not left.is_symlink():
-            shutil.rmtree(left)
+    for stale in home.glob(f"{STAGING}*"):
+        if stale.is_dir() and not stale.is_symlink():
+            shutil.rmtree(stale)
         elif not WINDOWS:
-            with suppress(OSError), open(left, "rb") as file:
+            with suppress(OSError), open(stale, "rb") as file:
                 _try_lock(file.fileno())  # fails where a living process holds it
-                os.unlink(left)
+                os.unlink(stale)
 
 
 def _move_in(staging: Path, home: Path, names: list[str], replaced: list[str]) -> None:
     """Take the old answer away, then move the new one in; done again after a kill, it goes on where it was."""
     new, old = staging / "new", staging / "old"
     if all((new / name).exists() for name in names):  # else the old one is away already
-        taken: list[str] = []
+        old_names: list[str] = []
         try:
             for name in reversed([*replaced, *names]):
                 if os.path.lexists(home / name):
                     os.replace(home / name, old / name)
-                    taken.append(name)
+                    old_names.append(name)
         except OSError:  # on Windows, a file that somebody has open: leave the old answer as it was
-            for name in reversed(taken):
+            for name in reversed(old_names):
                 os.replace(old / name, home / name)
             os.unlink(staging / JOURNAL)
             raise
@@ -272,12 +272,12 @@ def _take_others(home: Path, new: Path, names: set[str]) -> None:
     _sync_folder(new)
 
 
-def _give_others(gone: Path, home: Path, names: set[str]) -> None:
+def _give_others(replaced: Path, home: Path, names: set[str]) -> None:
     """Bring over what somebody put into the old folder at the last moment; all else of it is in the new one or old."""
-    for name in set(os.listdir(gone)) - names if gone.is_dir() else ():
-        known = os.path.lexists(home / name) and os.path.samestat(os.lstat(gone / name), os.lstat(home / name))
-        if not known and not name.startswith(STAGING):
-            os.replace(gone / name, home / name)
+    for name in set(os.listdir(replaced)) - names if replaced.is_dir() else ():
+        is_here = os.path.lexists(home / name) and os.path.samestat(os.lstat(replaced / name), os.lstat(home / name))
+        if not is_here and not name.startswith(STAGING):
+            os.replace(replaced / name, home / name)
 
 
 def _can_exchange(home: Path, names: set[str]) -> bool:
@@ -338,10 +338,10 @@ def _file_beside(place: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         with open(staging, "ab") as file:
             if not WINDOWS:
                 _wait_for(file.fileno(), place)
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             with suppress(FileNotFoundError):  # whoever held it has moved it to its place
-                if os.path.samestat(found, os.stat(staging)):
-                    if found.st_size == 0 and found.st_nlink == 1:
+                if os.path.samestat(status, os.stat(staging)):
+                    if status.st_size == 0 and status.st_nlink == 1:
                         yield staging, file
                         return
                     os.unlink(staging)  # left by a dead process, and perhaps the finished file's other name
@@ -413,7 +413,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _told(place: str | Path) -> Iterator[None]:
+def _as_input_error(place: str | Path) -> Iterator[None]:
     """An error of the file system in our words; a file that is there already stays the caller's to judge."""
     try:
         yield

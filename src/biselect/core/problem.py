@@ -153,8 +153,8 @@ class SelectionProblem:
 
     def obeys(self, samples: Iterable[int], features: Iterable[int]) -> bool:
         """Whether a choice meets both budgets and all rules."""
-        rows = checks.positions("samples", samples, self.n_samples)
-        columns = checks.positions("features", features, self.n_features)
+        rows = checks.check_positions("samples", samples, self.n_samples)
+        columns = checks.check_positions("features", features, self.n_features)
         budgets_met = rows.size == self.k and columns.size == self.m
         return budgets_met and self.sample_rules.allow(rows.tolist()) and self.feature_rules.allow(columns.tolist())
 
@@ -197,8 +197,8 @@ class SelectionProblem:
 
     def score_units(self, samples: Iterable[int], features: Iterable[int]) -> int:
         """The exact score, a whole multiple of 2⁻²¹⁴⁸: the way to tell two choices apart that float64 cannot."""
-        rows = checks.positions("samples", samples, self.n_samples)
-        columns = checks.positions("features", features, self.n_features)
+        rows = checks.check_positions("samples", samples, self.n_samples)
+        columns = checks.check_positions("features", features, self.n_features)
         block = self.coupling[np.ix_(rows, columns)]
         return exact_arithmetic.score_units(
             self.sample_scores[rows], self.feature_scores[columns], self.coupling_weight, block
@@ -206,8 +206,8 @@ class SelectionProblem:
 
     def score_parts(self, samples: Iterable[int], features: Iterable[int]) -> dict[str, float]:
         """The score held by the samples' marginals, the features' marginals and the coupling."""
-        rows = checks.positions("samples", samples, self.n_samples)
-        columns = checks.positions("features", features, self.n_features)
+        rows = checks.check_positions("samples", samples, self.n_samples)
+        columns = checks.check_positions("features", features, self.n_features)
         block = self.coupling[np.ix_(rows, columns)].astype(np.float64)
         return {
             "samples": float(self.sample_scores[rows].sum()),
@@ -306,9 +306,9 @@ class SelectionProblem:
         """Build from the JSON form; only `coupling`, `k` and `m` are required."""
         if not isinstance(content, Mapping):
             raise InputError("a problem in JSON must be an object with at least coupling, k and m")
-        known = {*cls.__dataclass_fields__, "format"} - {"library"}
-        if unknown := sorted(set(content) - known):
-            raise InputError(f"unknown problem fields {unknown}; known are {sorted(known)}")
+        fields = {*cls.__dataclass_fields__, "format"} - {"library"}
+        if unknown := sorted(set(content) - fields):
+            raise InputError(f"unknown problem fields {unknown}; known are {sorted(fields)}")
         if missing := [name for name in ("coupling", "k", "m") if name not in content]:
             raise InputError(f"the problem lacks {missing}")
         if content.get("format", FORMAT) != FORMAT:

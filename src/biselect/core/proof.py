@@ -19,18 +19,18 @@ class Screen:
 
     Attributes:
         rows: of the table.
-        kept: where the problem's other rows stand in it, ascending.
+        kept_rows: where the problem's other rows stand in it, ascending.
         heavy: a row whose weights add up to this or more was to be kept, as it has a score of its own; None where no
             row has one.
     """
 
     rows: int
-    kept: list[int]
+    kept_rows: list[int]
     heavy: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the proof file that says which rows are not in the problem."""
-        return {"screen": {"rows": self.rows, "kept": self.kept, "heavy": self.heavy}}
+        return {"screen": {"rows": self.rows, "kept": self.kept_rows, "heavy": self.heavy}}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,5 +78,5 @@ class Proof:
                 path[max(depth - 1, 0) :] = repeat(column, min(depth, 1))
                 if bound > self.closed:
                     paths.add(tuple(path))
-        kept = sorted(path for path in paths if path and all(path[:size] in paths for size in range(1, len(path))))
-        return [[len(path), path[-1]] for path in kept]
+        closing = sorted(path for path in paths if path and all(path[:size] in paths for size in range(1, len(path))))
+        return [[len(path), path[-1]] for path in closing]

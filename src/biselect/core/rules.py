@@ -83,21 +83,21 @@ class Blocks(NamedTuple):
 
     def chances(self, length: int) -> NDArray[np.float64]:
         """How often each of `length` items stands in a choice drawn uniformly."""
-        found = np.zeros(length)
-        found[list(self.always)] = 1
+        chances = np.zeros(length)
+        chances[list(self.always)] = 1
         for members, ones in self.parts:
-            found[list(members)] = ones / len(members)
-        return found
+            chances[list(members)] = ones / len(members)
+        return chances
 
 
-def _items(what: str, given: Any) -> tuple[int, ...]:
+def _items(what: str, value: Any) -> tuple[int, ...]:
     """Ascending positions; only whole numbers are taken for such."""
     try:
-        if isinstance(given, str | bytes) or any(isinstance(item, bool | np.bool_) for item in given):
+        if isinstance(value, str | bytes) or any(isinstance(item, bool | np.bool_) for item in value):
             raise TypeError
-        return tuple(sorted(index(item) for item in given))
+        return tuple(sorted(index(item) for item in value))
     except TypeError:
-        raise InputError(f"{what} must be a list of positions, got {given!r}") from None
+        raise InputError(f"{what} must be a list of positions, got {value!r}") from None
 
 
 def _group(value: Group | Mapping[str, Any]) -> Group:
@@ -145,9 +145,9 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self.forced_in or self.forced_out or self.groups)
 
-    def allow(self, chosen: Iterable[int]) -> bool:
+    def allow(self, choice: Iterable[int]) -> bool:
         """Whether a choice obeys these rules; budgets are not looked at."""
-        items = set(chosen)
+        items = set(choice)
         return (
             items.issuperset(self.forced_in)
             and items.isdisjoint(self.forced_out)
@@ -185,16 +185,16 @@ class Rules:
 
     def _check(self, length: int, budget: int, what: str) -> None:
         """Refuse positions out of range and shared members; say so if no choice of `budget` items obeys."""
-        checks.positions(f"forced-in {what}", self.forced_in, length)
-        checks.positions(f"forced-out {what}", self.forced_out, length)
+        checks.check_positions(f"forced-in {what}", self.forced_in, length)
+        checks.check_positions(f"forced-out {what}", self.forced_out, length)
         everyone = [item for group in self.groups for item in group.members]
         if shared := [item for item, times in Counter(everyone).items() if times > 1]:
-            shown = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
+            first = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
             raise InputError(
-                f"groups of {what} must not share members, but these stand in several: {shown}. "
+                f"groups of {what} must not share members, but these stand in several: {first}. "
                 "Keep each in the tightest of its groups, or write one group over all of them with the smaller limit"
             )
-        checks.positions(f"members of groups of {what}", everyone, length)
+        checks.check_positions(f"members of groups of {what}", everyone, length)
         if both := sorted(set(self.forced_in) & set(self.forced_out)):
             raise InfeasibleError(f"{what} {both} are forced in and forced out; decide for one")
         if len(self.forced_in) > budget:
@@ -227,12 +227,12 @@ class Rules:
         always, free = set(self.forced_in), set(range(length)) - set(self.forced_in) - set(self.forced_out)
         ways = [1]  # of choosing 0, 1, … items so far
         for group in self.groups:
-            members, taken = len(free.intersection(group.members)), len(always.intersection(group.members))
+            members, forced = len(free.intersection(group.members)), len(always.intersection(group.members))
             free.difference_update(group.members)
-            numbers = [comb(members, number) * group.allows(number + taken) for number in range(members + 1)]
+            numbers = [comb(members, number) * group.allows(number + forced) for number in range(members + 1)]
             ways = _product(ways, numbers, budget)
-        left = budget - len(always)
-        return sum(way * comb(len(free), left - number) for number, way in enumerate(ways) if number <= left)
+        missing = budget - len(always)
+        return sum(way * comb(len(free), missing - number) for number, way in enumerate(ways) if number <= missing)
 
     def settled(self, length: int, budget: int, what: str) -> Rules:
         """The same rules for this budget with limits alone: exactly t is at most t, and at most the others of the rest.
@@ -251,21 +251,21 @@ class Rules:
                 raise InfeasibleError(
                     f"the group {list(group.members)} of {what} has fewer than {group.at_most} to choose"
                 )
-        left = budget - sum(group.at_most for group in exact)
-        if left < 0:
-            raise InfeasibleError(f"the groups of {what} hold exactly {budget - left}, but the budget is {budget}")
-        taken = {item for group in exact for item in group.members}
-        others = [item for item in range(length) if item not in taken]
+        rest = budget - sum(group.at_most for group in exact)
+        if rest < 0:
+            raise InfeasibleError(f"the groups of {what} hold exactly {budget - rest}, but the budget is {budget}")
+        in_groups = {item for group in exact for item in group.members}
+        others = [item for item in range(length) if item not in in_groups]
         if len(exact) == len(self.groups):
             return Rules(
                 forced_in=self.forced_in,
                 forced_out=self.forced_out,
-                groups=[*groups, Group(members=others, at_most=left)] if left < len(others) else groups,
+                groups=[*groups, Group(members=others, at_most=rest)] if rest < len(others) else groups,
             )
         same = Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
         if same.room(length) > budget:
             raise InputError(
-                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {left} others, "
+                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {rest} others, "
                 "so that all add up to the budget; write them with `exactly` too"
             )
         return same
@@ -289,10 +289,10 @@ class Rules:
                 free.difference_update(members)
                 if room:
                     rooms.append((members, room))
-        left = missing - sum(room for _, room in rooms)
-        if rooms and left != len(free):
+        elsewhere = missing - sum(room for _, room in rooms)
+        if rooms and elsewhere != len(free):
             raise InputError(_loose(what, budget, self.room(length) - budget))
-        parts = [*rooms, (sorted(free), left)]
+        parts = [*rooms, (sorted(free), elsewhere)]
         for members, ones in parts:
             if ones == len(members):
                 always.update(members)
@@ -310,11 +310,11 @@ class Rules:
 
 def _product(first: list[int], second: list[int], most: int) -> list[int]:
     """Two polynomials multiplied, up to x^most."""
-    found = [0] * (min(most, len(first) + len(second) - 2) + 1)
+    product = [0] * (min(most, len(first) + len(second) - 2) + 1)
     for i, a in enumerate(first):
-        for j, b in enumerate(second[: len(found) - i]):
-            found[i + j] += a * b
-    return found
+        for j, b in enumerate(second[: len(product) - i]):
+            product[i + j] += a * b
+    return product
 
 
 def _loose(what: str, budget: int, spare: int) -> str:

@@ -148,14 +148,14 @@ def unrank(ranks: ArrayLike, n: int, k: int) -> NDArray[np.int64]:
     [[0, 1], [0, 3]]
     """
     table = _binomials(n, k)
-    left = np.array(ranks, dtype=table.dtype)
-    if left.size and (left.min() < 0 or left.max() >= comb(n, k)):
+    remainders = np.array(ranks, dtype=table.dtype)
+    if remainders.size and (remainders.min() < 0 or remainders.max() >= comb(n, k)):
         raise InputError(f"ranks must lie within 0..{comb(n, k) - 1}, the {k}-subsets of {n} items")
-    items = np.empty((*left.shape, k), dtype=np.int64)
+    items = np.empty((*remainders.shape, k), dtype=np.int64)
     for t in range(k, 0, -1):
-        largest = np.searchsorted(table[:n, t], left, side="right") - 1
+        largest = np.searchsorted(table[:n, t], remainders, side="right") - 1
         items[..., t - 1] = largest
-        left = left - table[largest, t]
+        remainders = remainders - table[largest, t]
     return items
 
 
@@ -170,13 +170,13 @@ def block_subsets(blocks: Blocks) -> NDArray[np.int64]:
     >>> block_subsets(Blocks(always=(1,), parts=(((0, 3), 1), ((2, 4), 1)))).tolist()
     [[0, 1, 2], [1, 2, 3], [0, 1, 4], [1, 3, 4]]
     """
-    found = np.array([blocks.always], dtype=np.int64).reshape(1, -1)
+    choices = np.array([blocks.always], dtype=np.int64).reshape(1, -1)
     for members, ones in blocks.parts:
         own = np.array(members, dtype=np.int64)[subsets(len(members), ones)]
-        found = np.hstack([np.repeat(found, len(own), axis=0), np.tile(own, (len(found), 1))])
+        choices = np.hstack([np.repeat(choices, len(own), axis=0), np.tile(own, (len(choices), 1))])
     if blocks.always or len(blocks.parts) > 1:
-        found.sort(axis=1)
-    return found[np.lexsort(found.T)] if len(blocks.parts) > 1 else found
+        choices.sort(axis=1)
+    return choices[np.lexsort(choices.T)] if len(blocks.parts) > 1 else choices
 
 
 class BlockRanks:
@@ -191,10 +191,10 @@ class BlockRanks:
 
     def __call__(self, items: ArrayLike) -> NDArray[np.int64]:
         """Positions of ascending choices (last axis), which must be choices of this side."""
-        found = self._ranks(np.asarray(items, dtype=np.int64))
-        return found if self._of_parts is None else np.searchsorted(self._of_parts, found)
+        ranks = self._ranks(np.asarray(items, dtype=np.int64))
+        return ranks if self._of_parts is None else np.searchsorted(self._of_parts, ranks)
 
     def _ranks(self, items: NDArray[np.int64]) -> NDArray[Any]:
         """Ranks among all subsets of the moving items, renumbered in order, which keeps the order of choices."""
-        kept = items[np.isin(items, self._moving)].reshape(*items.shape[:-1], self._ones)
-        return rank(np.searchsorted(self._moving, kept), len(self._moving))
+        moving = items[np.isin(items, self._moving)].reshape(*items.shape[:-1], self._ones)
+        return rank(np.searchsorted(self._moving, moving), len(self._moving))

@@ -244,14 +244,14 @@ def explain(
     )
 
 
-def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
+def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
     """Values add up within a side, so the cheapest swap sends out the weakest chosen item that the rules let go."""
     if nearest == 0:
         return []
-    left_out = np.setdiff1d(np.arange(values.size), [*chosen, *rules.forced_out])
-    may_leave = np.setdiff1d(chosen, rules.forced_in)
+    left_out = np.setdiff1d(np.arange(values.size), [*members, *rules.forced_out])
+    may_leave = np.setdiff1d(members, rules.forced_in)
     group_of, limits = rules.group_of(values.size), rules.limits
-    full = np.bincount(group_of[chosen] + 1, minlength=limits.size + 1)[1:] >= limits
+    full = np.bincount(group_of[members] + 1, minlength=limits.size + 1)[1:] >= limits
 
     def weakest(items: NDArray[np.int64]) -> int:
         return int(items[np.argmin(values[items])]) if items.size else -1
@@ -289,12 +289,12 @@ def usual_library() -> str:
     return "pandas" if find_spec("pandas") else "pyarrow"
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, names: Collection[str]) -> str:
     """The name, with stars where it is taken.
 
     >>> free_name("adds", ["sample", "adds"])
     'adds*'
     """
-    while name in taken:
+    while name in names:
         name += "*"
     return name

@@ -71,24 +71,24 @@ def read_arrays(path: str | Path, what: str) -> tuple[Any, dict[str, NDArray[Any
         path: the file.
         what: it should hold, in words; part of every error.
     """
-    with refused_as(f"{path}: not {what}"), open(path, "rb") as file, zipfile.ZipFile(file) as stored:
-        check_members(path, stored)
-        names = [name for name in stored.namelist() if name.endswith(".npy")]
-        arrays = {name.removesuffix(".npy"): _array(stored, name) for name in names}
+    with refused_as(f"{path}: not {what}"), open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        check_members(path, archive)
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        arrays = {name.removesuffix(".npy"): _array(archive, name) for name in names}
         header = arrays.pop("header")
         if header.dtype != np.uint8:
             raise ValueError("its header is no text")
         return json_of(header.tobytes(), halves=True), arrays  # names of any Python text
 
 
-def check_members(path: str | Path, stored: zipfile.ZipFile) -> None:
+def check_members(path: str | Path, archive: zipfile.ZipFile) -> None:
     """Unpack every member of a zip once, keeping nothing: its directory may say what it likes."""
     with open(path, "rb") as file:
-        packed, total, seen = file.seek(0, 2), 0, set[str]()
-        for member in stored.infolist():
-            if member.filename in seen:
+        packed, total, names = file.seek(0, 2), 0, set[str]()
+        for member in archive.infolist():
+            if member.filename in names:
                 raise InputError(f"{path}: holds {member.filename!r} twice")
-            seen.add(member.filename)
+            names.add(member.filename)
             size = 0
             for piece in _pieces(file, member):
                 size += len(piece)
@@ -107,9 +107,9 @@ def _pieces(file: BinaryIO, member: zipfile.ZipInfo) -> Iterator[bytes]:
     if len(local) < 30 or local[:4] != b"PK\3\4":
         raise InputError(f"{member.filename!r} is not where the directory says")
     file.seek(int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little"), 1)
-    unpack, left = zlib.decompressobj(-15), member.compress_size
-    while left > 0 and (packed := file.read(min(CHUNK, left))):
-        left -= len(packed)
+    unpack, unread = zlib.decompressobj(-15), member.compress_size
+    while unread > 0 and (packed := file.read(min(CHUNK, unread))):
+        unread -= len(packed)
         while packed:
             if member.compress_type == STORED:
                 yield packed
@@ -118,10 +118,10 @@ def _pieces(file: BinaryIO, member: zipfile.ZipInfo) -> Iterator[bytes]:
             packed = unpack.unconsumed_tail
 
 
-def _array(stored: zipfile.ZipFile, name: str) -> NDArray[Any]:
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """One array; its shape and type must fit the bytes that are there before any memory is taken."""
-    size = stored.getinfo(name).file_size
-    with stored.open(name) as file:
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as file:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
         if read is None:

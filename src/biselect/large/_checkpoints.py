@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from biselect._version import __version__
-from biselect.core.files import tidy, write_file
+from biselect.core.files import finish_interrupted, write_file
 from biselect.core.untrusted import check_seal, read_arrays, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 from biselect.large.dataset import Part
@@ -43,7 +43,7 @@ def resuming(engine: Engine, folder: str | Path | None, say: Callable[[str], Non
         yield engine
         return
     home = Path(folder) / FOLDER
-    tidy(home)
+    finish_interrupted(home)
     yield Resuming(engine, home, say)
     for path in home.glob("*.npz"):
         path.unlink()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.proof import Screen
 from biselect.core.sector import check_budget
 from biselect.errors import InfeasibleError
@@ -62,7 +62,7 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         check_budget("k", self.k, self.tables.pool.rows, "samples")
-        whole("m", self.m)
+        check_integer("m", self.m)
         ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
         found = Caveats()
@@ -141,7 +141,7 @@ class LargeReview:
             return found
         screen = Screen(
             rows=gathered.tables.pool.rows,
-            kept=gathered.kept.positions.tolist(),
+            kept_rows=gathered.kept.positions.tolist(),
             heavy=float(gathered.kept.asked.heavy) if self.form.marginals == "isolation" else None,
         )
         return replace(found, proof=replace(found.proof, screen=screen))

@@ -149,24 +149,24 @@ def _filled(values: Any, count: int, keep: int, tau: float) -> float:
 @njit(cache=True, nogil=True)
 def _above(values: Any, line: Any, factor: float, count: int, tau: float, out: Any) -> int:
     """Sums above τ into `out`, and how many there are."""
-    kept = 0
+    count_above = 0
     for q in range(count):
         x = values[q] + factor * line[q]
-        out[kept] = x  # no branch: a value that is not kept is overwritten by the next
-        kept += 1 if x > tau else 0
-    return kept
+        out[count_above] = x  # no branch: a value that is not kept is overwritten by the next
+        count_above += 1 if x > tau else 0
+    return count_above
 
 
 @njit(cache=True, nogil=True)
 def _narrow(values: Any, line: Any, factor: float, reach: Any, count: int, tau: float, own: Any, sums: Any) -> int:
     """Positions and sums of the rows that can still rise above τ, and how many there are."""
-    kept = 0
+    count_open = 0
     for q in range(count):
         x = values[q] + factor * line[q]
-        own[kept] = q
-        sums[kept] = x
-        kept += 1 if x + reach[q] > tau else 0
-    return kept
+        own[count_open] = q
+        sums[count_open] = x
+        count_open += 1 if x + reach[q] > tau else 0
+    return count_open
 
 
 @njit(cache=True, nogil=True)
@@ -238,16 +238,16 @@ def fill_sets(
                 second_reach[q] = reach[1, own[0, q]]
         for c in range(b + 1, d):
             if size == 3:
-                kept = _above(sums[1], second[c], factor, count, tau, sums[2])
-                table[binomial[a, 1] + binomial[b, 2] + binomial[c, 3]] = _filled(sums[2], kept, keep, tau)
+                inner_count = _above(sums[1], second[c], factor, count, tau, sums[2])
+                table[binomial[a, 1] + binomial[b, 2] + binomial[c, 3]] = _filled(sums[2], inner_count, keep, tau)
                 continue
             if stop[0]:
                 return
-            kept = _narrow(sums[1], second[c], factor, second_reach, count, tau, own[1], sums[2])
-            _gather(second, c + 1, own[1], kept, third)
+            inner_count = _narrow(sums[1], second[c], factor, second_reach, count, tau, own[1], sums[2])
+            _gather(second, c + 1, own[1], inner_count, third)
             number = binomial[a, 1] + binomial[b, 2] + binomial[c, 3]
             for e in range(c + 1, d):
-                last = _above(sums[2], third[e], factor, kept, tau, third_reach)
+                last = _above(sums[2], third[e], factor, inner_count, tau, third_reach)
                 table[number + binomial[e, 4]] = _filled(third_reach, last, keep, tau)
 
 
@@ -269,7 +269,7 @@ def pair_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop: 
             if size == 2:
                 pairs[a, b] = pairs[b, a] = table[binomial[a, 1] + binomial[b, 2]]
                 continue
-            held_c = 0
+            third_count = 0
             for c in range(d):
                 if c == a or c == b:
                     continue
@@ -279,10 +279,10 @@ def pair_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop: 
                     if y < x:
                         x, y = y, x
                 if size == 3:
-                    third[held_c] = table[binomial[x, 1] + binomial[y, 2] + binomial[z, 3]]
-                    held_c += 1
+                    third[third_count] = table[binomial[x, 1] + binomial[y, 2] + binomial[z, 3]]
+                    third_count += 1
                     continue
-                held = 0
+                last_count = 0
                 for e in range(d):
                     if e == a or e == b or e == c:
                         continue
@@ -293,9 +293,9 @@ def pair_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop: 
                         q -= 1
                     four[q] = e
                     number = binomial[four[0], 1] + binomial[four[1], 2] + binomial[four[2], 3] + binomial[four[3], 4]
-                    last[held] = table[number]
-                    held += 1
-                third[held_c] = _mean_of_top(last, held, choose - 3)
-                held_c += 1
-            pairs[a, b] = pairs[b, a] = _mean_of_top(third, held_c, choose - 2)
+                    last[last_count] = table[number]
+                    last_count += 1
+                third[third_count] = _mean_of_top(last, last_count, choose - 3)
+                third_count += 1
+            pairs[a, b] = pairs[b, a] = _mean_of_top(third, third_count, choose - 2)
     return pairs

@@ -43,7 +43,7 @@ Nodes = list[tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArra
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rest:
+class RemainingProblem:
     """What the root bound leaves to search, in whole units of a grid.
 
     Attributes:
@@ -81,7 +81,7 @@ class Search:
     """
 
     bound: float | None
-    rest: Rest | None
+    rest: RemainingProblem | None
     raw: float = np.inf
     nodes: int = 0
     listed: Nodes | None = field(default_factory=list)
@@ -97,7 +97,7 @@ def on_grid(root: Root, task: SideProblem, score: int, workers: int | None) -> t
     return (root if (beta == root.beta).all() else certify(task, beta, workers)), grid
 
 
-def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> Rest | None:
+def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> RemainingProblem | None:
     """Drop the rows and lines that no choice better than the incumbent can use.
 
     None where the tables over what is left would not fit into TABLE_BYTES.
@@ -119,7 +119,7 @@ def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> Res
     weights -= beta
     whole_tau = float(np.ceil(np.ldexp(tau, -grid.exponent)))
     columns = _useful_lines(weights, grid.up(task.base[rows]), _prices(task, grid, beta), task, best, grid, whole_tau)
-    return Rest(
+    return RemainingProblem(
         grid=grid,
         beta=beta,
         tau=whole_tau,
@@ -149,9 +149,9 @@ def _useful_lines(
     With line j forced in, a row gives up its choose-th largest weight for the one at j, where that is smaller.
     """
     d, choose, keep = weights.shape[1], task.choose, task.keep
-    used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
+    best_weights = np.partition(weights, d - choose, axis=1)[:, d - choose :]
     columns = np.ascontiguousarray(weights.T)
-    forced = base + used.sum(axis=1) - np.maximum(used[:, 0] - columns, 0.0)
+    forced = base + best_weights.sum(axis=1) - np.maximum(best_weights[:, 0] - columns, 0.0)
     falling = np.sort(prices)[::-1]
     reached = _top_sums(forced, keep, tau) + falling[: choose - 1].sum() + np.minimum(prices, falling[choose - 1])
     useful = np.flatnonzero(reached > grid.floor(best.units))
@@ -176,12 +176,12 @@ def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: in
     if rest.columns.size < task.choose:
         return Search(bound=None, rest=rest)
     raw = float(np.ceil(np.ldexp(root.score, -grid.exponent))) if np.isfinite(root.score) else np.inf
-    found = Search(bound=None, rest=rest, raw=raw, batch=[(raw, ())])
-    search_on(found, rest, best, run, workers)
-    return found
+    progress = Search(bound=None, rest=rest, raw=raw, batch=[(raw, ())])
+    search_on(progress, rest, best, run, workers)
+    return progress
 
 
-def _tree(task: SideProblem, rest: Rest) -> Tree:
+def _tree(task: SideProblem, rest: RemainingProblem) -> Tree:
     """Tables over the rows and columns that are left."""
     from biselect.solvers._branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
@@ -207,60 +207,60 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 """Minus the largest bound, a node, those of its children that are still open by falling bound, their bounds."""
 
 
-def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int | None) -> None:
+def search_on(state: Search, rest: RemainingProblem, best: Incumbent, run: Run, workers: int | None) -> None:
     """Go on with a search where it stopped, until nothing is open or the run has expired."""
-    queue, closed = found.queue, rest.grid.floor(best.units)
+    queue, closed = state.queue, rest.grid.floor(best.units)
     with ThreadPool(workers) as pool, run.stop_flag() as stop:
         explore = _explorer(_tree(best.task, rest), best.task.choose, stop)
-        while found.batch:
-            answers = pool.map(partial(explore, closed), [node for _, node in found.batch])
+        while state.batch:
+            answers = pool.map(partial(explore, closed), [node for _, node in state.batch])
             left_open: list[Open] = []
-            for (bound, node), seen in zip(found.batch, answers, strict=True):
-                if seen is None or (seen.leaves is None and stop[0]):  # not begun, or broken off
+            for (bound, node), result in zip(state.batch, answers, strict=True):
+                if result is None or (result.leaves is None and stop[0]):  # not begun, or broken off
                     left_open.append((bound, node))
                     continue
-                for leaf in np.argsort(-seen.leaf_scores, kind="stable"):
-                    if seen.leaves is None or seen.leaf_scores[leaf] <= closed:
+                for leaf in np.argsort(-result.leaf_scores, kind="stable"):
+                    if result.leaves is None or result.leaf_scores[leaf] <= closed:
                         continue
                     if stop[0]:  # there may be thousands of them, each some milliseconds of exact arithmetic
                         left_open.append((bound, node))
                         break
-                    if best.offer(np.sort(rest.columns[seen.leaves[leaf]])):
+                    if best.offer(np.sort(rest.columns[result.leaves[leaf]])):
                         closed = rest.grid.floor(best.units)
-                        run.improved(1 + found.nodes + seen.opened, -best.floor)
+                        run.improved(1 + state.nodes + result.opened, -best.floor)
                 else:
-                    found.nodes += seen.opened
-                    _list(found, node, bound, seen)
-                    if seen.leaves is None:
-                        found.unsettled = max(found.unsettled, bound)
+                    state.nodes += result.opened
+                    _list(state, node, bound, result)
+                    if result.leaves is None:
+                        state.unsettled = max(state.unsettled, bound)
                         continue
-                    bounds = np.minimum(seen.bounds, bound)
+                    bounds = np.minimum(result.bounds, bound)
                     order = np.argsort(-bounds, kind="stable")
                     order = order[: np.count_nonzero(bounds > closed)]
                     if order.size:
                         heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
-            raw, bounds_left = found.raw, [bound for bound, _ in left_open] + [-family[0] for family in queue[:1]]
-            found.bound = max([closed, found.unsettled, *bounds_left])
-            run.report(float(raw - found.bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
-            found.batch = left_open or _next_nodes(queue, closed)
+            raw, bounds_left = state.raw, [bound for bound, _ in left_open] + [-family[0] for family in queue[:1]]
+            state.bound = max([closed, state.unsettled, *bounds_left])
+            run.report(float(raw - state.bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
+            state.batch = left_open or _next_nodes(queue, closed)
             if run.expired():
                 break
-    if not found.batch:
-        found.bound = max(closed, found.unsettled) if found.unsettled > -np.inf else None
+    if not state.batch:
+        state.bound = max(closed, state.unsettled) if state.unsettled > -np.inf else None
 
 
-def _list(found: Search, node: tuple[int, ...], bound: float, seen: NodeResult) -> None:
+def _list(state: Search, node: tuple[int, ...], bound: float, result: NodeResult) -> None:
     """Keep what was opened, for a proof."""
-    if found.listed is None or seen.depths is None or len(found.listed) + seen.depths.size > MOST_LISTED:
-        found.listed = None
+    if state.listed is None or result.depths is None or len(state.listed) + result.depths.size > MOST_LISTED:
+        state.listed = None
         return
     last = node[-1] if node else -1
-    found.listed.append(
+    state.listed.append(
         (
             node,
-            np.insert(seen.depths, 0, len(node)),
-            np.insert(seen.columns, 0, last),
-            np.insert(seen.node_bounds, 0, bound),
+            np.insert(result.depths, 0, len(node)),
+            np.insert(result.columns, 0, last),
+            np.insert(result.node_bounds, 0, bound),
         )
     )
 
@@ -307,7 +307,7 @@ def _explorer(
     def open_node(closed: float, prefix: tuple[int, ...]) -> NodeResult | None:
         if stop[0]:
             return None
-        left = choose - len(prefix)
+        remaining = choose - len(prefix)
         beyond = d - 1 - prefix[-1] if prefix else d
         if not hasattr(own, "space"):
             own.space = Space(
@@ -321,11 +321,11 @@ def _explorer(
                 stop=stop,
             )
         space = own.space
-        to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS
-        bounds, opened, noted, leaves = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, closed, space)
+        to_the_end = remaining == 1 or comb(beyond, remaining) * n <= DIVE_CELLS
+        bounds, node_count, noted, leaves = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, closed, space)
         return NodeResult(
             bounds=bounds,
-            opened=opened,
+            opened=node_count,
             leaves=None if leaves < 0 else space.leaves[:leaves].copy(),
             leaf_scores=space.leaf_scores[: max(leaves, 0)].copy(),
             depths=None if noted < 0 else space.depths[:noted].copy(),

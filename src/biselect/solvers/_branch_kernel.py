@@ -76,18 +76,18 @@ def reach_tables(weights: Any, choose: int) -> Any:
     reach = np.empty((choose, n, d))
     largest = np.empty(choose)
     for i in range(n):
-        held = 0
+        filled = 0
         for j in range(d - 1, -1, -1):
             x = weights[i, j]
             total = x
             reach[0, i, j] = total
-            for left in range(1, choose):
-                if left <= held:
-                    total += largest[left - 1]
-                reach[left, i, j] = total
-            if held < choose or x > largest[choose - 1]:
-                held = min(held + 1, choose)
-                q = held - 1
+            for size in range(1, choose):
+                if size <= filled:
+                    total += largest[size - 1]
+                reach[size, i, j] = total
+            if filled < choose or x > largest[choose - 1]:
+                filled = min(filled + 1, choose)
+                q = filled - 1
                 while q > 0 and largest[q - 1] < x:
                     largest[q] = largest[q - 1]
                     q -= 1
@@ -136,7 +136,16 @@ def _some_leaves(
 
 @njit(cache=True, nogil=True)
 def _average(
-    weights: Any, prices: Any, rows: Any, sums: Any, count: int, left: int, tau: float, first: int, means: Any, out: Any
+    weights: Any,
+    prices: Any,
+    rows: Any,
+    sums: Any,
+    count: int,
+    remaining: int,
+    tau: float,
+    first: int,
+    means: Any,
+    out: Any,
 ) -> None:
     """Lower out[j] to the averaging bound of the children j ≥ first; `means` is scratch space for the columns.
 
@@ -151,19 +160,19 @@ def _average(
         line = weights[rows[q], first:d]
         x = sums[q] - tau
         for j in range(target.size):
-            y = x + left * line[j]
+            y = x + remaining * line[j]
             target[j] += y if y > 0.0 else 0.0
-    largest = np.empty(left)
-    held, beyond = 0, 0.0
+    largest = np.empty(remaining)
+    filled, beyond = 0, 0.0
     for j in range(d - 1, first - 1, -1):
-        value = means[j] = means[j] + left * prices[j]
-        if held == left - 1 and out[j] > -np.inf:
-            out[j] = min(out[j], np.floor((value + beyond) / left))
-        if held < left - 1:
-            q = held
-            held += 1
-        elif value > largest[held - 1]:
-            q = held - 1
+        value = means[j] = means[j] + remaining * prices[j]
+        if filled == remaining - 1 and out[j] > -np.inf:
+            out[j] = min(out[j], np.floor((value + beyond) / remaining))
+        if filled < remaining - 1:
+            q = filled
+            filled += 1
+        elif value > largest[filled - 1]:
+            q = filled - 1
             beyond -= largest[q]
         else:
             continue
@@ -177,7 +186,7 @@ def _average(
 @njit(cache=True, nogil=True)
 def _descend(
     tree: Any,
-    left: int,
+    remaining: int,
     column: int,
     price: float,
     best: float,
@@ -195,58 +204,60 @@ def _descend(
     columns can add beside the rows. The bound is exact at a leaf where k rows rise above τ.
     """
     k, tau = tree.keep, tree.tau
-    reach = tree.reach[left - 1]
-    kept = 0
+    reach = tree.reach[remaining - 1]
+    open_count = 0
     for q in range(count):
         i = rows[q]
         x = sums[q] + reach[i, column]
         if x > tau:
-            child_rows[kept] = i
-            child_sums[kept] = sums[q] + tree.weights[i, column]
-            values[kept] = x
-            scratch[kept] = x
-            kept += 1
-    if kept <= k:
-        total, kth = (k - kept) * tau, tau
-        for q in range(kept):
+            child_rows[open_count] = i
+            child_sums[open_count] = sums[q] + tree.weights[i, column]
+            values[open_count] = x
+            scratch[open_count] = x
+            open_count += 1
+    if open_count <= k:
+        total, kth = (k - open_count) * tau, tau
+        for q in range(open_count):
             total += values[q]
     else:
-        total, kth = top_sum(scratch, kept, k)
+        total, kth = top_sum(scratch, open_count, k)
     total += price
-    full = kept >= k
+    full = open_count >= k
     if total <= best:
-        return kept, total, kth, full
+        return open_count, total, kth, full
     if tree.row_room.size:
-        limited, _, taken = limited_top_sum(values, kept, k, tree.row_group[child_rows[:kept]], tree.row_room)
-        return kept, min(total, limited + (k - taken) * tau + price), kth, taken == k
+        limited, _, limited_count = limited_top_sum(
+            values, open_count, k, tree.row_group[child_rows[:open_count]], tree.row_room
+        )
+        return open_count, min(total, limited + (k - limited_count) * tau + price), kth, limited_count == k
     threshold = kth - (total - best)
     if threshold >= tau:
-        still = 0
-        for q in range(kept):
+        closer_count = 0
+        for q in range(open_count):
             if values[q] > threshold:
-                child_rows[still] = child_rows[q]
-                child_sums[still] = child_sums[q]
-                still += 1
-        kept = still
-    return kept, total, kth, full
+                child_rows[closer_count] = child_rows[q]
+                child_sums[closer_count] = child_sums[q]
+                closer_count += 1
+        open_count = closer_count
+    return open_count, total, kth, full
 
 
 @njit(cache=True, nogil=True)
-def _note_leaf(space: Any, held: int, chosen: Any, score: float, closed: float) -> int:
+def _note_leaf(space: Any, count: int, leaf: Any, score: float, closed: float) -> int:
     """Keep a leaf for exact arithmetic; those that cannot win any more make room. The count, -1 where there is none."""
-    if held == space.leaf_scores.size:
-        kept = 0
-        for q in range(held):
+    if count == space.leaf_scores.size:
+        open_count = 0
+        for q in range(count):
             if space.leaf_scores[q] > closed:
-                space.leaf_scores[kept] = space.leaf_scores[q]
-                copy_into(space.leaves[kept], space.leaves[q], chosen.size)
-                kept += 1
-        held = kept
-        if held == space.leaf_scores.size:
+                space.leaf_scores[open_count] = space.leaf_scores[q]
+                copy_into(space.leaves[open_count], space.leaves[q], leaf.size)
+                open_count += 1
+        count = open_count
+        if count == space.leaf_scores.size:
             return -1
-    space.leaf_scores[held] = score
-    copy_into(space.leaves[held], chosen, chosen.size)
-    return held + 1
+    space.leaf_scores[count] = score
+    copy_into(space.leaves[count], leaf, leaf.size)
+    return count + 1
 
 
 @njit(cache=True, nogil=True)
@@ -262,7 +273,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
     tau = tree.tau
     rows, sums = space.rows, space.sums
     base = prefix.size
-    chosen = np.empty(choose, np.int64)
+    path = np.empty(choose, np.int64)
     bounds = np.empty((choose + 1, d))
     closed_children = bounds[choose]
     for q in range(choose + 1):
@@ -275,7 +286,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
     following = np.zeros(choose, np.int64)
     values = np.empty(n)
     scratch = np.empty(n)
-    opened, noted, leaves = 1, 0, 0
+    node_count, noted, leaves = 1, 0, 0
 
     parent = max(base - 1, 0)
     for i in range(n):
@@ -286,57 +297,77 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
         sums[parent, i] = total
     counts[parent] = n
     for q in range(base):
-        chosen[q] = prefix[q]
+        path[q] = prefix[q]
         paid[q + 1] = paid[q] + tree.prices[prefix[q]]
     bound, kth = np.inf, tau
     if base > 0:
-        left, column = choose - parent, prefix[parent]
-        price = paid[parent] + tree.price_reach[left - 1, column]
+        remaining, column = choose - parent, prefix[parent]
+        price = paid[parent] + tree.price_reach[remaining - 1, column]
         counts[base], bound, kth, _ = _descend(
-            tree, left, column, price, closed, rows[parent], sums[parent], n, rows[base], sums[base], values, scratch
+            tree,
+            remaining,
+            column,
+            price,
+            closed,
+            rows[parent],
+            sums[parent],
+            n,
+            rows[base],
+            sums[base],
+            values,
+            scratch,
         )
         following[base] = column + 1
     if bound <= closed:
-        return bounds[base], opened, noted, leaves
+        return bounds[base], node_count, noted, leaves
     depth = base
     while depth >= base:
         # a node has just been entered: bound its children
         if space.stop[0]:
-            return closed_children, opened, noted, -1
-        left = choose - depth
-        first, stop = following[depth], d - left + 1
-        level = tau if left == 1 else max(tau, kth)
+            return closed_children, node_count, noted, -1
+        remaining = choose - depth
+        first, stop = following[depth], d - remaining + 1
+        level = tau if remaining == 1 else max(tau, kth)
         children = bounds[depth]
         still_open = stop - first
         if (
-            left <= 3 and left > 1 and to_the_end
+            remaining <= 3 and remaining > 1 and to_the_end
         ):  # averaging alone: a child that it leaves open is bounded when it is entered
             for j in range(first, stop):
-                fits = has_room_beside(j, chosen, depth, tree.column_group, tree.column_room)
+                fits = has_room_beside(j, path, depth, tree.column_group, tree.column_room)
                 children[j] = bound if fits else -np.inf
         else:
-            if left == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
+            if remaining == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
                 _some_leaves(tree.weights, rows[depth], sums[depth], counts[depth], tau, means, enough, first, children)
             else:
                 _child_bounds(
-                    tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children
+                    tree.reach[remaining - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children
                 )
             still_open = 0
             for j in range(first, stop):
-                x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
-                fits = has_room_beside(j, chosen, depth, tree.column_group, tree.column_room)
+                x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[remaining - 1, j]
+                fits = has_room_beside(j, path, depth, tree.column_group, tree.column_room)
                 children[j] = min(x, bound) if fits and x > closed else -np.inf
                 still_open += 1 if children[j] > closed else 0
-        if left > 1 and still_open > 0:
+        if remaining > 1 and still_open > 0:
             level = tau
             if counts[depth] > tree.keep:  # the best level for one column is good for the others
                 for q in range(counts[depth]):
-                    scratch[q] = sums[depth, q] + left * tree.weights[rows[depth, q], first]
+                    scratch[q] = sums[depth, q] + remaining * tree.weights[rows[depth, q], first]
                 level = max(tau, top_sum(scratch, counts[depth], tree.keep)[1])
             for j in range(first, stop):
                 children[j] -= tree.keep * level + paid[depth]
             _average(
-                tree.weights, tree.prices, rows[depth], sums[depth], counts[depth], left, level, first, means, children
+                tree.weights,
+                tree.prices,
+                rows[depth],
+                sums[depth],
+                counts[depth],
+                remaining,
+                level,
+                first,
+                means,
+                children,
             )
             for j in range(first, stop):
                 children[j] += tree.keep * level + paid[depth]
@@ -345,23 +376,23 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             for j in range(first, stop):
                 if children[j] <= closed:
                     children[j] = -np.inf
-            return children, opened, noted, leaves
+            return children, node_count, noted, leaves
         # go to the next open child, here or further up
         entered = False
         while not entered and depth >= base:
-            left = choose - depth
+            remaining = choose - depth
             column = following[depth]
-            if column > d - left:
+            if column > d - remaining:
                 depth -= 1
                 continue
             following[depth] += 1
             if bounds[depth, column] <= closed:
                 continue
-            chosen[depth] = column
-            price = paid[depth] + tree.price_reach[left - 1, column]
+            path[depth] = column
+            price = paid[depth] + tree.price_reach[remaining - 1, column]
             counts[depth + 1], bound, kth, achieved = _descend(
                 tree,
-                left,
+                remaining,
                 column,
                 price,
                 closed,
@@ -375,13 +406,13 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             )
             if bound <= closed:
                 continue
-            opened += 1
-            if left == 1:
+            node_count += 1
+            if remaining == 1:
                 if achieved:
                     closed = max(closed, bound - tree.loss)
-                leaves = _note_leaf(space, leaves, chosen, bound, closed)
+                leaves = _note_leaf(space, leaves, path, bound, closed)
                 if leaves < 0:
-                    return closed_children, opened, noted, leaves
+                    return closed_children, node_count, noted, leaves
                 continue
             bound = min(bound, bounds[depth, column])
             if noted == space.depths.size:
@@ -395,4 +426,4 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             depth += 1
             following[depth] = column + 1
             entered = True
-    return closed_children, opened, noted, leaves
+    return closed_children, node_count, noted, leaves

@@ -25,7 +25,7 @@ MOST_CANDIDATES = 2048  # subsets that may be left to exact arithmetic
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Visit:
+class SubsetScan:
     """What enumeration saw.
 
     Attributes:
@@ -33,18 +33,18 @@ class Visit:
         highest: no visited subset scores more than this many units.
         visited: how many subsets were seen.
         complete: whether those are all.
-        settled: whether all that can be the best one are among the candidates.
+        certain: whether every subset that can be the best one is among the candidates.
     """
 
     candidates: list[NDArray[np.int64]]
     highest: float
     visited: int
     complete: bool
-    settled: bool
+    certain: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Screen:
+class Screening:
     """The task in whole units, and the rows that can rise above τ; the others never add to what a subset has beyond it.
 
     Attributes:
@@ -66,7 +66,7 @@ class Screen:
     lines: NDArray[np.float64]
 
 
-def screen(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> Screen:
+def screen(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> Screening:
     """The screen whose τ is the smallest value in the best response to these lines.
 
     Args:
@@ -80,7 +80,7 @@ def screen(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: b
     threshold = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
     n = lines.shape[0]
     highest = base + np.partition(lines, n - task.choose, axis=0)[n - task.choose :].sum(axis=0)
-    return Screen(
+    return Screening(
         grid=grid,
         loss=0 if exact and grid.holds(task, lines, slice(None)) else grid.loss,
         threshold=threshold,
@@ -91,7 +91,7 @@ def screen(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: b
     )
 
 
-def visit(task: SideProblem, run: Run, sieve: Screen, *, floor: float) -> Visit:
+def scan_subsets(task: SideProblem, run: Run, sieve: Screening, *, floor: float) -> SubsetScan:
     """Visit every subset, or as many as the deadline and MOST_CELLS allow.
 
     Args:
@@ -103,23 +103,23 @@ def visit(task: SideProblem, run: Run, sieve: Screen, *, floor: float) -> Visit:
     at_once = max(1, BLOCK_CELLS // task.base.size)
     best, highest, evaluated, visited = floor, floor, 0, 0  # a score that is reached, and one that is not exceeded
     candidates: list[tuple[float, NDArray[np.int64]]] = []
-    settled = True
+    certain = True
 
-    def seen(complete: bool) -> Visit:
-        left = sorted((subset for score, subset in candidates if score >= best), key=tuple)
-        return Visit(candidates=left, highest=highest, visited=visited, complete=complete, settled=settled)
+    def result(complete: bool) -> SubsetScan:
+        contenders = sorted((subset for score, subset in candidates if score >= best), key=tuple)
+        return SubsetScan(candidates=contenders, highest=highest, visited=visited, complete=complete, certain=certain)
 
     for first, last, reached in _screened(task, sieve):
         if visited and run.expired():
-            return seen(False)
+            return result(False)
         here, there = np.nonzero(reached >= best)
-        chosen = np.concatenate([first[here], last[there]], axis=1)
+        line_sets = np.concatenate([first[here], last[there]], axis=1)
         if task.line_limits:
-            chosen = chosen[[task.line_limits.allow(subset) for subset in chosen]]
-        for part in range(0, len(chosen), at_once):
+            line_sets = line_sets[[task.line_limits.allow(subset) for subset in line_sets]]
+        for part in range(0, len(line_sets), at_once):
             if evaluated > MOST_CELLS or (part and run.expired()):
-                return seen(False)
-            passed = chosen[part : part + at_once]
+                return result(False)
+            passed = line_sets[part : part + at_once]
             evaluated += passed.shape[0] * task.base.size
             scores = _largest(_values(sieve.base, sieve.lines, passed), task).sum(axis=1)
             scores += sieve.line_scores[passed].sum(axis=1)
@@ -135,15 +135,15 @@ def visit(task: SideProblem, run: Run, sieve: Screen, *, floor: float) -> Visit:
                 candidates = [min([*candidates, new], key=lambda one: (-one[0], tuple(one[1])))]
             if len(candidates) > MOST_CANDIDATES:
                 candidates = [candidate for candidate in candidates if candidate[0] >= best]
-                settled = settled and len(candidates) <= MOST_CANDIDATES
+                certain = certain and len(candidates) <= MOST_CANDIDATES
                 del candidates[MOST_CANDIDATES:]
         visited += reached.size
         run.report(visited / task.subsets, -float(np.ldexp(best, sieve.grid.exponent)))
-    return seen(True)
+    return result(True)
 
 
 def _screened(
-    task: SideProblem, sieve: Screen
+    task: SideProblem, sieve: Screening
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
     """Blocks of subsets: their first lines, their last ones, and [p, q] what the two together reach at most.
 
@@ -181,11 +181,11 @@ def _in_order(n: int, size: int) -> NDArray[np.int64]:
     return n - 1 - subsets(n, size)[::-1, ::-1]  # mirrored
 
 
-def _values(base: NDArray[np.float64], lines: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+def _values(base: NDArray[np.float64], lines: NDArray[np.float64], line_sets: NDArray[np.int64]) -> NDArray[np.float64]:
     """What each row adds, given each subset."""
-    values = np.tile(base, (len(chosen), 1))
-    for position in range(chosen.shape[1]):
-        values += lines[chosen[:, position]]
+    values = np.tile(base, (len(line_sets), 1))
+    for position in range(line_sets.shape[1]):
+        values += lines[line_sets[:, position]]
     return values
 
 

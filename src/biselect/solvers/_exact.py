@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
-from biselect.solvers._branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
-from biselect.solvers._enumeration import Screen, Visit, screen, visit
+from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
+from biselect.solvers._enumeration import Screening, SubsetScan, scan_subsets, screen
 from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
 from biselect.solvers._lagrangian import ROUNDS, Root, root_bound
 from biselect.solvers._reduction import reduce_problem
@@ -68,7 +68,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     return _branch(best, run, info, workers)
 
 
-def _instant(task: SideProblem, best: Incumbent) -> Screen | None:
+def _instant(task: SideProblem, best: Incumbent) -> Screening | None:
     """The screen that a good choice gives, where all subsets pass it in an instant."""
     instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
     if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
@@ -77,16 +77,16 @@ def _instant(task: SideProblem, best: Incumbent) -> Screen | None:
     return sieve if task.subsets * (sieve.rows.size + SUBSET_CELLS) <= instant else None
 
 
-def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
+def _enumerate(best: Incumbent, sieve: Screening, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
     """The answer of enumeration; None where ties let too many subsets through the screen."""
     task = best.task
-    seen = visit(task, run, sieve, floor=sieve.grid.floor(best.units))
-    if not seen.complete and not run.expired():
+    scan = scan_subsets(task, run, sieve, floor=sieve.grid.floor(best.units))
+    if not scan.complete and not run.expired():
         return None
     info["steps"].append("enumeration")
-    info["subsets"], info["visited"] = task.subsets, seen.visited
-    if _settled(best, seen, run):
-        tree = Rest(
+    info["subsets"], info["visited"] = task.subsets, scan.visited
+    if _settled(best, scan, run):
+        tree = RemainingProblem(
             grid=sieve.grid,
             beta=np.zeros(task.lines.shape[0]),
             tau=sieve.threshold,
@@ -96,21 +96,21 @@ def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], w
             loss=sieve.loss,
         )
         return _answer(best, proven=True, info=info, proof=_proof(best, tree, None))
-    if seen.complete:
-        return _answer(best, bound=-at_least(sieve.grid.score(seen.highest)), info=info)
+    if scan.complete:
+        return _answer(best, bound=-at_least(sieve.grid.score(scan.highest)), info=info)
     info["steps"].append("Lagrangian bound")
     return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
 
 
-def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
+def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
     """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
     first = True
-    for subset in seen.candidates:
+    for subset in scan.candidates:
         if not first and run.expired():
             return False
         if best.offer(subset, or_equal=first):
             first = False
-    return seen.complete and seen.settled
+    return scan.complete and scan.certain
 
 
 def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
@@ -133,27 +133,27 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
         run.report(0.2, -best.floor)
     if run.expired():
         return _unproven(best, root.score, run, info, workers, spectral)
-    found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
+    searched = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
-    answer = _searched(best, found, root.score, info)
+    answer = _searched(best, searched, root.score, info)
     if not answer.proven:
         answer = _unproven(best, -answer.bound, run, info, workers, spectral)
-        if found.rest is not None and found.batch:
+        if searched.rest is not None and searched.batch:
             run.hold(answer)
-            search_on(found, found.rest, best, run, workers)
-            answer = _searched(best, found, -answer.bound, info)
+            search_on(searched, searched.rest, best, run, workers)
+            answer = _searched(best, searched, -answer.bound, info)
     return answer
 
 
-def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]) -> Answer:
+def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, Any]) -> Answer:
     """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
-    info["nodes"] = found.nodes
-    if found.rest is not None:
-        info["rows"], info["lines"] = int(found.rest.rows.size), int(found.rest.columns.size)
-        if found.bound is None:
-            return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
-        if np.isfinite(found.bound):
-            bound = min(bound, at_least(found.rest.grid.score(found.bound)))
+    info["nodes"] = searched.nodes
+    if searched.rest is not None:
+        info["rows"], info["lines"] = int(searched.rest.rows.size), int(searched.rest.columns.size)
+        if searched.bound is None:
+            return _answer(best, proven=True, info=info, proof=_proof(best, searched.rest, searched))
+        if np.isfinite(searched.bound):
+            bound = min(bound, at_least(searched.rest.grid.score(searched.bound)))
     return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
@@ -198,8 +198,8 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
         line_scores=task.line_scores[lines],
         line_limits=task.line_limits.keep(lines),
     )
-    found, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
-    return lines[found]
+    subset, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
+    return lines[subset]
 
 
 def _most_lines(task: SideProblem, lines: NDArray[np.int64]) -> int:
@@ -213,11 +213,11 @@ def _quiet(run: Run) -> Run:
 
 
 def _answer(best: Incumbent, **rest: Any) -> Answer:
-    samples, features = best.task.order(best.subset, best.chosen)
+    samples, features = best.task.order(best.subset, best.items)
     return Answer(samples=samples, features=features, **rest)
 
 
-def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
+def _proof(best: Incumbent, rest: RemainingProblem, searched: Search | None) -> Proof:
     """What was searched, in positions of the problem as asked."""
     return Proof(
         lines=best.task.lines_are,
@@ -226,7 +226,7 @@ def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
         tau=int(rest.tau),
         order=best.reduced.places(best.task.lines_are, rest.columns).tolist(),
         closed=rest.grid.floor(best.units),
-        dives=None if found is None else found.listed,
+        dives=None if searched is None else searched.listed,
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.exact_sums import SCORE_BITS, at_most
-from biselect.solvers._reduction import Reduced
+from biselect.solvers._reduction import ReducedProblem
 from biselect.solvers.response import SideProblem, best_response
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has
@@ -65,12 +65,12 @@ class Grid:
     def holds(self, task: SideProblem, lines: NDArray[np.float64], rows: NDArray[np.int64] | slice) -> bool:
         """Whether no number of these rows had to be rounded; `lines` are their weights on the grid."""
 
-        def same(given: NDArray[Any], rounded: NDArray[np.float64]) -> bool:
-            return bool((np.ldexp(rounded, self.exponent) == np.maximum(given, self.lowest)).all())
+        def same(cells: NDArray[Any], rounded: NDArray[np.float64]) -> bool:
+            return bool((np.ldexp(rounded, self.exponent) == np.maximum(cells, self.lowest)).all())
 
-        marginals = all(same(given, self.up(given)) for given in (task.base[rows], task.line_scores))
-        given = task.scale * task.lines[:, rows].astype(np.float64)
-        return marginals and _is_power_of_two(task.scale) and same(given, lines)
+        marginals = all(same(cells, self.up(cells)) for cells in (task.base[rows], task.line_scores))
+        cells = task.scale * task.lines[:, rows].astype(np.float64)
+        return marginals and _is_power_of_two(task.scale) and same(cells, lines)
 
 
 def lowest_useful(task: SideProblem, floor: float) -> float:
@@ -125,36 +125,36 @@ class Incumbent:
         task: what is solved.
         reduced: knows the exact score of a choice, forced ones included.
         subset: its lines.
-        chosen: its items of the other side.
+        items: its items of the other side.
         units: its exact score in units of 2⁻²¹⁴⁸.
         floor: the largest float64 number that is not above the score.
     """
 
     task: SideProblem
-    reduced: Reduced
+    reduced: ReducedProblem
     subset: NDArray[np.int64]
-    chosen: NDArray[np.int64]
+    items: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        self._hold(self.subset, self.chosen, self._units(self.subset, self.chosen))
+        self._hold(self.subset, self.items, self._units(self.subset, self.items))
 
     def offer(self, subset: NDArray[np.int64], *, or_equal: bool = False) -> bool:
         """Take these lines and their best response if they score higher, or as high where that is enough."""
-        chosen = exact_response(self.task, self.reduced, subset)
-        units = self._units(subset, chosen)
+        items = exact_response(self.task, self.reduced, subset)
+        units = self._units(subset, items)
         if units < self.units or (units == self.units and not or_equal):
             return False
-        self._hold(subset, chosen, units)
+        self._hold(subset, items, units)
         return True
 
-    def _units(self, subset: NDArray[np.int64], chosen: NDArray[np.int64]) -> int:
-        return self.reduced.exact_score(*self.task.order(subset, chosen))
+    def _units(self, subset: NDArray[np.int64], items: NDArray[np.int64]) -> int:
+        return self.reduced.exact_score(*self.task.order(subset, items))
 
-    def _hold(self, subset: NDArray[np.int64], chosen: NDArray[np.int64], units: int) -> None:
-        self.subset, self.chosen, self.units, self.floor = subset, chosen, units, at_most(units)
+    def _hold(self, subset: NDArray[np.int64], items: NDArray[np.int64], units: int) -> None:
+        self.subset, self.items, self.units, self.floor = subset, items, units, at_most(units)
 
 
-def exact_response(task: SideProblem, reduced: Reduced, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+def exact_response(task: SideProblem, reduced: ReducedProblem, subset: NDArray[np.int64]) -> NDArray[np.int64]:
     """Best items of the other side, given these lines, with no sum rounded; ties go to the lowest index.
 
     Items whose rounded value is far from that of the weakest chosen one are settled; the others are summed exactly.
@@ -170,8 +170,8 @@ def exact_response(task: SideProblem, reduced: Reduced, subset: NDArray[np.int64
             sizes += np.abs(task.scale * task.lines[line, rows].astype(np.float64))
         return rounding(sizes)
 
-    chosen = best_response(values, task.keep, task.base_limits)
-    lowest = float((values[chosen] - error(chosen)).min())
+    items = best_response(values, task.keep, task.base_limits)
+    lowest = float((values[items] - error(items)).min())
     most = 2 * float(rounding(task.largest_base + task.choose * task.largest))  # rows further away cannot be chosen
     close = np.flatnonzero(values >= lowest - most)
     close = close[values[close] + error(close) >= lowest]

@@ -79,14 +79,16 @@ def root_bound(task: SideProblem, run: Run, *, floor: float, rounds: int = ROUND
     for _ in range(rounds):
         if run.expired() or best.score <= floor:
             break
-        beta, taken = _descend(_over(task, rows), best.beta, floor, run)
-        steps += taken
-        found = certify(task, beta, workers)
-        if found.score >= best.score:
+        beta, step_count = _descend(_over(task, rows), best.beta, floor, run)
+        steps += step_count
+        candidate = certify(task, beta, workers)
+        if candidate.score >= best.score:
             break
-        best = found
-        missing = np.setdiff1d(top(found.row_values, min(width, WORKING_ROWS + task.keep)), rows, assume_unique=True)
-        if not np.isin(top(found.row_values, task.keep), missing).any():
+        best = candidate
+        missing = np.setdiff1d(
+            top(candidate.row_values, min(width, WORKING_ROWS + task.keep)), rows, assume_unique=True
+        )
+        if not np.isin(top(candidate.row_values, task.keep), missing).any():
             break
         rows = np.union1d(rows, missing)
     return replace(best, iterations=steps)
@@ -122,15 +124,15 @@ def _descend(task: SideProblem, beta: NDArray[np.float64], floor: float, run: Ru
     """The best β that subgradient steps from this one find."""
     k, m = task.keep, task.choose
     best, best_beta = np.inf, beta
-    step, stuck, done = 1.0, 0, 0
-    while done < STEPS:
+    step, stuck, iterations = 1.0, 0, 0
+    while iterations < STEPS:
         row_values, own = _row_tops(task, beta)
         prices = task.line_scores + k * beta
         rows, lines = top(row_values, k), top(prices, m)
         value = float(row_values[rows].sum() + prices[lines].sum())
         gradient = -np.bincount(own[rows].ravel(), minlength=beta.size).astype(np.float64)
         gradient[lines] += k
-        done += 1
+        iterations += 1
         if value < best:
             best, best_beta, stuck = value, beta, 0
         else:
@@ -141,7 +143,7 @@ def _descend(task: SideProblem, beta: NDArray[np.float64], floor: float, run: Ru
         if best <= floor or length == 0 or step < SMALLEST_STEP or run.expired():
             break
         beta = beta - step * (value - floor) / length * gradient
-    return best_beta, done
+    return best_beta, iterations
 
 
 def row_bounds(task: SideProblem, beta: NDArray[np.float64], workers: int | None = None) -> NDArray[np.float64]:
@@ -193,9 +195,9 @@ def _row_tops(task: SideProblem, beta: NDArray[np.float64]) -> tuple[NDArray[np.
     if task.lines.size <= NUMPY_CELLS:
         priced = task.scale * task.lines.T.astype(np.float64) - beta
         own = np.argpartition(priced, priced.shape[1] - task.choose, axis=1)[:, priced.shape[1] - task.choose :]
-        used = np.take_along_axis(priced, own, axis=1)
-        sizes = (np.abs(used) + 2 * np.abs(beta)[own]).sum(axis=1) + np.abs(task.base)
-        return used.sum(axis=1) + task.base + (task.choose + 6) * (EPS * sizes + 5e-324), own
+        top_weights = np.take_along_axis(priced, own, axis=1)
+        sizes = (np.abs(top_weights) + 2 * np.abs(beta)[own]).sum(axis=1) + np.abs(task.base)
+        return top_weights.sum(axis=1) + task.base + (task.choose + 6) * (EPS * sizes + 5e-324), own
     from biselect.solvers.kernels import row_tops  # loads numba, and compiles on first use
 
     values, own = np.empty(task.base.size), np.empty((task.base.size, task.choose), dtype=np.int64)

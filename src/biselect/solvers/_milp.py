@@ -66,14 +66,14 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     info |= {"nodes": None, "highs_bound": None}
     solved, theirs = False, None
     if run.deadline - Run.now() > n * d / CELLS_A_SECOND:
-        found, exponent = _asked(whole, run, units)
-        solved = found.status == 0
-        nodes, dual = found.get("mip_node_count"), found.get("mip_dual_bound")
-        info["status"], info["nodes"] = str(found.message), None if nodes is None else int(nodes)
+        result, exponent = _asked(whole, run, units)
+        solved = result.status == 0
+        nodes, dual = result.get("mip_node_count"), result.get("mip_dual_bound")
+        info["status"], info["nodes"] = str(result.message), None if nodes is None else int(nodes)
         info["highs_bound"] = None if dual is None else float(np.ldexp(dual, exponent))
         choice = (np.empty(0, dtype=np.int64),) * 2
-        if found.x is not None:
-            choice = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
+        if result.x is not None:
+            choice = np.flatnonzero(result.x[:n] > 0.5), np.flatnonzero(result.x[n : n + d] > 0.5)
         if whole.obeys(*choice):
             theirs = whole.score_units(*choice)
             if theirs > units:
@@ -133,10 +133,10 @@ def _asked(problem: SelectionProblem, run: Run, units: int) -> tuple[scipy.optim
             options=options,
         )
 
-    found = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
-    if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
-        found = solved()
-    return found, exponent
+    result = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
+    if result.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
+        result = solved()
+    return result, exponent
 
 
 def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:

@@ -50,12 +50,12 @@ def follow(
     content |= {"n": problem.n_samples, "d": problem.n_features, "cells": problem.coupling.ravel().tolist()}
     content |= {"a": problem.sample_scores.tolist(), "b": problem.feature_scores.tolist()}
     content |= {side: getattr(problem, side).to_dict() for side in ("sample_rules", "feature_rules")}
-    left = most_work
+    remaining = most_work
 
     def spend(sums: int) -> None:
-        nonlocal left
-        left -= sums
-        if left < 0:
+        nonlocal remaining
+        remaining -= sums
+        if remaining < 0:
             raise _TooLongError
 
     checker = None

@@ -24,7 +24,7 @@ from biselect.solvers.response import best_response, limits_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reduced:
+class ReducedProblem:
     """The problem without its forced choices.
 
     Attributes:
@@ -59,19 +59,21 @@ class Reduced:
         """The exact score of a choice of `rest`, without what is forced on both sides."""
         return self.whole.score_units(*self.restore(samples, features)) - self.units
 
-    def exact_ranks(self, given_are: str, items: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
+    def exact_ranks(
+        self, partner_side: str, items: NDArray[np.int64], partner: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """Ranks of items of one side by what they add exactly, given the other side's choice in `rest`; 0 is lowest.
 
         Only the numbers of the whole problem are looked at: those of `rest` were rounded where something is forced in.
         """
         nothing = np.empty(0, dtype=np.int64)
         problem, weight = self.whole, number_units(self.whole.coupling_weight)
-        if given_are == "features":
-            others, scores = self.restore(nothing, given)[1], problem.sample_scores
+        if partner_side == "features":
+            others, scores = self.restore(nothing, partner)[1], problem.sample_scores
             own = self.places("samples", items)
             cells = problem.coupling[np.ix_(own, others)]
         else:
-            others, scores = self.restore(given, nothing)[0], problem.feature_scores
+            others, scores = self.restore(partner, nothing)[0], problem.feature_scores
             own = self.places("features", items)
             cells = problem.coupling[np.ix_(others, own)].T
         # equal rows are summed once
@@ -108,18 +110,18 @@ class Reduced:
     def only_choice(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The optimum where a budget is used up: one side is given, so the other is a best response."""
         problem = self.whole
-        chosen = [np.array(rules.forced_in, dtype=np.int64) for rules in (problem.sample_rules, problem.feature_rules)]
+        choice = [np.array(rules.forced_in, dtype=np.int64) for rules in (problem.sample_rules, problem.feature_rules)]
         sides = (
             (0, "features", problem.k, problem.sample_rules, self.free_samples),
             (1, "samples", problem.m, problem.feature_rules, self.free_features),
         )
-        for side, given_are, budget, rules, free in sides:
-            missing = budget - chosen[side].size
+        for side, partner_side, budget, rules, free in sides:
+            missing = budget - choice[side].size
             if missing:
-                ranks = self.exact_ranks(given_are, np.arange(free.size), np.empty(0, dtype=np.int64))
+                ranks = self.exact_ranks(partner_side, np.arange(free.size), np.empty(0, dtype=np.int64))
                 best = best_response(ranks, missing, limits_of(_rules_left(rules, free), free.size))
-                chosen[side] = np.sort(np.concatenate([chosen[side], free[best]]))
-        return chosen[0], chosen[1]
+                choice[side] = np.sort(np.concatenate([choice[side], free[best]]))
+        return choice[0], choice[1]
 
     def only_proof(self) -> Proof:
         """The proof of that: no line is left to choose."""
@@ -130,15 +132,15 @@ class Reduced:
         )
 
 
-def reduce_problem(problem: SelectionProblem) -> Reduced:
+def reduce_problem(problem: SelectionProblem) -> ReducedProblem:
     """Fold the forced choices of a problem away."""
     rules = (problem.sample_rules, problem.feature_rules)
     if not any(rules):
         none = np.empty(0, dtype=np.int64)
-        return Reduced(whole=problem, free_samples=none, free_features=none, rest=problem)
+        return ReducedProblem(whole=problem, free_samples=none, free_features=none, rest=problem)
     samples, features = _free(rules[0], problem.n_samples), _free(rules[1], problem.n_features)
     if samples.size == problem.n_samples and features.size == problem.n_features:
-        return Reduced(whole=problem, free_samples=samples, free_features=features, rest=problem)
+        return ReducedProblem(whole=problem, free_samples=samples, free_features=features, rest=problem)
     forced_samples, forced_features = (np.array(side.forced_in, dtype=np.int64) for side in rules)
     k, m = problem.k - forced_samples.size, problem.m - forced_features.size
     rest, exact = None, True
@@ -160,7 +162,7 @@ def reduce_problem(problem: SelectionProblem) -> Reduced:
             sample_rules=_rules_left(rules[0], samples),
             feature_rules=_rules_left(rules[1], features),
         )
-    return Reduced(whole=problem, free_samples=samples, free_features=features, rest=rest, exact=exact)
+    return ReducedProblem(whole=problem, free_samples=samples, free_features=features, rest=rest, exact=exact)
 
 
 def _folded(
@@ -192,9 +194,9 @@ def _free(rules: Rules, length: int) -> NDArray[np.int64]:
 def _rules_left(rules: Rules, free: NDArray[np.int64]) -> Rules:
     """The group limits that remain, over the positions of the free items."""
     position = {item: new for new, item in enumerate(free.tolist())} if rules.groups else {}
-    left = []
+    groups = []
     for group in rules.groups:
         members = tuple(position[item] for item in group.members if item in position)
         if len(members) > _room(rules, group):
-            left.append(Group(members=members, at_most=_room(rules, group)))
-    return Rules(groups=tuple(left))
+            groups.append(Group(members=members, at_most=_room(rules, group)))
+    return Rules(groups=tuple(groups))

@@ -76,7 +76,7 @@ def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin
     rows = np.empty(capacity, np.int64)
     values = np.empty(capacity, lines.dtype)
     sums = np.empty(TILE, lines.dtype)
-    held = 0
+    count = 0
     low = values.dtype.type(-np.inf)
     for begin in range(0, width, TILE):
         end = min(begin + TILE, width)
@@ -106,19 +106,19 @@ def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin
                 continue
             for i in range(strip.size):
                 if strip[i] >= low:
-                    rows[held] = begin + first + i
-                    values[held] = strip[i]
-                    held += 1
-        if held > 2 * keep or end == width:
-            if held > keep:
-                low = top_sum(values[:held].copy(), held, keep)[1] - margin
-            kept = 0
-            for q in range(held):
+                    rows[count] = begin + first + i
+                    values[count] = strip[i]
+                    count += 1
+        if count > 2 * keep or end == width:
+            if count > keep:
+                low = top_sum(values[:count].copy(), count, keep)[1] - margin
+            above = 0
+            for q in range(count):
                 if values[q] >= low:
-                    rows[kept] = rows[q]
-                    values[kept] = values[q]
-                    kept += 1
-            held = kept
-            if held > capacity - TILE:
+                    rows[above] = rows[q]
+                    values[above] = values[q]
+                    above += 1
+            count = above
+            if count > capacity - TILE:
                 return rows[:0]
-    return rows[:held]
+    return rows[:count]

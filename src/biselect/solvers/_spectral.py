@@ -91,8 +91,8 @@ def _centred(task: SideProblem, exponent: int) -> _Form:
     constant = k * float(base.mean()) + m * float(line_scores.mean()) + k * m * float(weights.mean())
     centred = weights - weights.mean(axis=0) - weights.mean(axis=1)[:, None] + weights.mean()
     rho, gamma = of_rows - of_rows.mean(), of_lines - of_lines.mean()
-    left, values, right = np.linalg.svd(centred, full_matrices=False)
-    p, q = right @ rho, left.T @ gamma
+    row_vectors, values, column_vectors = np.linalg.svd(centred, full_matrices=False)
+    p, q = column_vectors @ rho, row_vectors.T @ gamma
     beyond = max(0.0, float(rho @ rho - p @ p)), max(0.0, float(gamma @ gamma - q @ q))
     return _Form(
         constant=constant,

@@ -98,13 +98,13 @@ def restarted(
     walks: list[Walk] = []
     best = -np.inf
     with ThreadPool(workers) as pool:
-        for found in pool.map(in_time, range(len(seeds))):
-            if found is None:  # no time is left, for the later ones neither
+        for result in pool.map(in_time, range(len(seeds))):
+            if result is None:  # no time is left, for the later ones neither
                 break
-            for step, score in found.improved:
+            for step, score in result.improved:
                 run.improved(len(walks) * steps + step, -score)
-            walks.append(found)
-            best = max(best, found.score)
+            walks.append(result)
+            best = max(best, result.score)
             run.report(len(walks) / len(seeds), -best)
     return walks
 

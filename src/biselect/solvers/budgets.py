@@ -47,24 +47,24 @@ def neighbours(
     done_before = selection.info.get("steps")  # of most solvers a number
     search = isinstance(done_before, list) and "branch and bound" in done_before
 
-    def solved(asked: SelectionProblem, seconds: float) -> Selection:
+    def solved(problem: SelectionProblem, seconds: float) -> Selection:
         if answer is not None:
-            return answer(asked, seconds)
-        return solve(asked, "exact", seed=seed, time_limit=seconds, search=search, check_work=0)
+            return answer(problem, seconds)
+        return solve(problem, "exact", seed=seed, time_limit=seconds, search=search, check_work=0)
 
     steps = [(up, right) for up in range(-rows, rows + 1) for right in range(-columns, columns + 1) if up or right]
     steps.sort(key=lambda step: (abs(step[0]) + abs(step[1]), step))  # the nearest first
-    found = [selection]
-    with progress_of(progress, "Solving neighbouring budgets") as told:
-        for done, (up, right) in enumerate(steps):
-            left = deadline - Run.now()
-            if left <= 0:
+    selections = [selection]
+    with progress_of(progress, "Solving neighbouring budgets") as report:
+        for count, (up, right) in enumerate(steps):
+            seconds = deadline - Run.now()
+            if seconds <= 0:
                 break
             try:
                 problem = replace(selection.problem, k=selection.problem.k + up, m=selection.problem.m + right)
             except (InputError, InfeasibleError):
                 continue
-            found.append(solved(problem, left / (len(steps) - done)))
-            if told is not None:
-                told((done + 1) / len(steps), selection.energy)
-    return sorted(found, key=lambda near: (near.problem.k, near.problem.m))
+            selections.append(solved(problem, seconds / (len(steps) - count)))
+            if report is not None:
+                report((count + 1) / len(steps), selection.energy)
+    return sorted(selections, key=lambda near: (near.problem.k, near.problem.m))

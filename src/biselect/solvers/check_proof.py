@@ -35,12 +35,12 @@ class ProofError(Exception):
 def read_problem(path: Any, proof: Any, id_column: str | None = None) -> dict[str, Any]:
     """The problem: sizes `n` and `d`, all `cells` row by row, scores `a` and `b`, and what the header holds."""
     if str(path).endswith(".npz"):
-        with zipfile.ZipFile(path) as stored:
-            packed, unpacked = (sum(getattr(m, of) for m in stored.infolist()) for of in ("compress_size", "file_size"))
+        with zipfile.ZipFile(path) as npz:
+            packed, unpacked = (sum(getattr(m, of) for m in npz.infolist()) for of in ("compress_size", "file_size"))
             if unpacked > max(FREE, RATIO * packed):
                 raise ProofError("the problem unpacks to far more than its size")
-            parts = {name: _npy(stored.read(f"{name}.npy")) for name in ("coupling", "sample_scores", "feature_scores")}
-            problem: dict[str, Any] = json.loads(bytes(_npy(stored.read("header.npy"))[1]))
+            parts = {name: _npy(npz.read(f"{name}.npy")) for name in ("coupling", "sample_scores", "feature_scores")}
+            problem: dict[str, Any] = json.loads(bytes(_npy(npz.read("header.npy"))[1]))
         (n, d), cells = parts["coupling"]
         problem.update(a=list(parts["sample_scores"][1]), b=list(parts["feature_scores"][1]))
     else:
@@ -84,31 +84,31 @@ def _npy(data: bytes) -> tuple[Any, Any]:
 
 def digest(problem: dict[str, Any]) -> str:
     """SHA-256 of all that defines the problem."""
-    found = hashlib.sha256(b"biselect-problem-1")
+    sha = hashlib.sha256(b"biselect-problem-1")
     n, d = problem["n"], problem["d"]
     for shape, numbers in (((n, d), problem["cells"]), ((n,), problem["a"]), ((d,), problem["b"])):
-        found.update(repr(shape).encode())
-        stored = array("d", numbers)
+        sha.update(repr(shape).encode())
+        doubles = array("d", numbers)
         if sys.byteorder == "big":
-            stored.byteswap()
-        found.update(stored.tobytes())
+            doubles.byteswap()
+        sha.update(doubles.tobytes())
     rest = [problem[name] for name in ("k", "m", "coupling_weight", "sample_names", "feature_names")]
     rules = [problem["sample_rules"], problem["feature_rules"]]
     rest += rules if any(part for side in rules for part in side.values()) else []
-    found.update(json.dumps(rest).encode())
-    return found.hexdigest()
+    sha.update(json.dumps(rest).encode())
+    return sha.hexdigest()
 
 
 class Side:
     """One side of the problem: what is still free to be chosen once the forced items are in."""
 
-    def __init__(self, rules: Any, length: int, budget: int, chosen: list[int]) -> None:
-        items, self.forced = set(chosen), set(rules["forced_in"])
-        fine = len(items) == len(chosen) == budget and all(0 <= i < length for i in items)
-        fine = fine and items >= self.forced and items.isdisjoint(rules["forced_out"])
-        if not fine or any(len(items & set(group["members"])) > group["at_most"] for group in rules["groups"]):
+    def __init__(self, rules: Any, length: int, budget: int, choice: list[int]) -> None:
+        members, self.forced = set(choice), set(rules["forced_in"])
+        fine = len(members) == len(choice) == budget and all(0 <= i < length for i in members)
+        fine = fine and members >= self.forced and members.isdisjoint(rules["forced_out"])
+        if not fine or any(len(members & set(group["members"])) > group["at_most"] for group in rules["groups"]):
             raise ProofError("the choice breaks a budget or a rule")
-        self.chosen, self.budget = items, budget - len(self.forced)
+        self.chosen, self.budget = members, budget - len(self.forced)
         self.group: list[int | None] = [None] * length
         self.room: dict[int | None, int] = {}
         for number, group in enumerate(rules["groups"]):
@@ -125,12 +125,12 @@ class Side:
 
     def best(self, values: Any, tau: int | None = None) -> int:
         """Sum of the best (value, item) pairs that the budget and the groups allow, τ in place of what is missing."""
-        total, taken = 0, list[int]()
+        total, best_items = 0, list[int]()
         for x, i in sorted(values, reverse=True):
-            if len(taken) < self.budget and self.fits(i, taken):
+            if len(best_items) < self.budget and self.fits(i, best_items):
                 total += x
-                taken.append(i)
-        return total + (self.budget - len(taken)) * (tau or 0)
+                best_items.append(i)
+        return total + (self.budget - len(best_items)) * (tau or 0)
 
 
 def wholes(values: Any, bits: int) -> list[int]:
@@ -240,13 +240,13 @@ class Checker:
 
     def _reach(self, row: list[int]) -> list[list[int]]:
         """[left][j]: the value of column j and the left - 1 largest beyond it."""
-        tables, held = [[0] * len(row) for _ in range(self.choose + 1)], list[int]()
+        tables, largest = [[0] * len(row) for _ in range(self.choose + 1)], list[int]()
         for j in range(len(row) - 1, -1, -1):
             total = row[j]
-            for left in range(1, self.choose + 1):
-                tables[left][j] = total
-                total += held[left - 1] if left <= len(held) else 0
-            held = sorted([*held, row[j]], reverse=True)[: self.choose]
+            for size in range(1, self.choose + 1):
+                tables[size][j] = total
+                total += largest[size - 1] if size <= len(largest) else 0
+            largest = sorted([*largest, row[j]], reverse=True)[: self.choose]
         return tables
 
     def _open(self, path: list[int], rows: list[int], sums: list[int], paid: int) -> None:
@@ -254,25 +254,25 @@ class Checker:
         self.opened += 1
         self.spend(2 * (len(rows) + 1) * len(self.order))
         depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
-        left, taken = self.choose - len(path), [self.order[column] for column in path]
+        missing, lines = self.choose - len(path), [self.order[column] for column in path]
         pick: Any = itemgetter(*rows) if len(rows) > 1 else lambda column: [column[i] for i in rows]
-        means = self._averages(left, first, pick, sums, paid) if left > 1 else {}
-        for j in range(first, len(self.order) - left + 1):
+        means = self._averages(missing, first, pick, sums, paid) if missing > 1 else {}
+        for j in range(first, len(self.order) - missing + 1):
             listed = self.nodes is not None and self.nodes[self.position : self.position + 1] == [[depth, j]]
             self.position += listed
-            closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], taken)
+            closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], lines)
             total, smallest, values = 0, 0, list[int]()
             if not closed:
-                values = list(map(add, sums, pick(self.reach[left][j])))
-                price = paid + self.price_reach[left][j]
+                values = list(map(add, sums, pick(self.reach[missing][j])))
+                price = paid + self.price_reach[missing][j]
                 total, smallest = filled(values, self.keep, self.tau)
                 total += price
                 closed = total <= target
                 if not closed and self.rows.room:
                     above = ((x, self.names[i]) for x, i in zip(values, rows) if x > self.tau)
                     closed = self.rows.best(above, self.tau) + price <= target
-            if not closed and left == 1:
-                if self._full([*taken, self.order[j]]) > target:
+            if not closed and missing == 1:
+                if self._full([*lines, self.order[j]]) > target:
                     raise ProofError("a choice in the tree scores more than the one that is claimed to be the best")
                 closed = True
             if closed:
@@ -282,17 +282,17 @@ class Checker:
             if self.nodes is not None and not listed:
                 raise ProofError(f"a node is neither closed nor listed: columns {[*path, j]} of the order")
             lowest, column = max(self.tau, target - total + smallest), self.weights[j]
-            kept = [(i, s + column[i]) for i, s, x in zip(rows, sums, values) if x > lowest]
-            self._open([*path, j], [i for i, _ in kept], [s for _, s in kept], paid + self.column_prices[j])
+            open_rows = [(i, s + column[i]) for i, s, x in zip(rows, sums, values) if x > lowest]
+            self._open([*path, j], [i for i, _ in open_rows], [s for _, s in open_rows], paid + self.column_prices[j])
 
-    def _averages(self, left: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
+    def _averages(self, missing: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
         """For each child the mean of its own value and the largest values beyond it, rounded down."""
-        means, held, times = dict[int, int](), list[int](), self.times[left]
+        means, largest, times = dict[int, int](), list[int](), self.times[missing]
         for j in range(len(self.order) - 1, first - 1, -1):
-            value = left * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
-            if len(held) >= left - 1:
-                means[j] = paid + (value + sum(held)) // left
-            held = sorted([*held, value], reverse=True)[: left - 1]
+            value = missing * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
+            if len(largest) >= missing - 1:
+                means[j] = paid + (value + sum(largest)) // missing
+            largest = sorted([*largest, value], reverse=True)[: missing - 1]
         return means
 
     def _full(self, lines: list[int]) -> int:
@@ -310,18 +310,19 @@ class Screen:
     """
 
     def __init__(self, problem: dict[str, Any], proof: dict[str, Any]) -> None:
-        kept, self.rows, self.heavy = (proof["screen"][name] for name in ("kept", "rows", "heavy"))
+        kept_rows, self.rows, self.heavy = (proof["screen"][name] for name in ("kept", "rows", "heavy"))
         own, d, rules = problem["n"] - problem["k"], problem["d"], problem["sample_rules"]
         self.cells = [problem["cells"][i * d : (i + 1) * d] for i in range(problem["n"])]
-        self.place = {position: i for i, position in enumerate(kept)}
+        self.place = {position: i for i, position in enumerate(kept_rows)}
         self.m, self.weight = problem["m"], float(problem["coupling_weight"])
         self.weights, self.score = self.cells[-1], problem["a"][-1]  # of one that stands for others
-        if len(kept) != own or kept != sorted(self.place) or not 0 <= kept[0] <= kept[-1] < self.rows:
+        distinct = kept_rows == sorted(self.place)
+        if len(kept_rows) != own or not distinct or not 0 <= kept_rows[0] <= kept_rows[-1] < self.rows:
             raise ProofError("the rows that were kept are not those of the problem")
-        named = {*proof["samples"], *rules["forced_in"], *rules["forced_out"]}
-        named.update(*(group["members"] for group in rules["groups"]))
+        rows_of_rules = {*proof["samples"], *rules["forced_in"], *rules["forced_out"]}
+        rows_of_rules.update(*(group["members"] for group in rules["groups"]))
         alike = all(x == y for x, y in zip(self.cells[own:], [self.weights] * problem["k"]))
-        if not alike or {*problem["a"][own:]} != {self.score} or max(named) >= own:
+        if not alike or {*problem["a"][own:]} != {self.score} or max(rows_of_rules) >= own:
             raise ProofError("the last rows of the problem cannot stand for others")
 
     def row(self, position: int, weights: Any) -> float:
@@ -345,9 +346,9 @@ class Screen:
 
     def part(self, first: int, table: Any) -> dict[str, Any]:
         """Check consecutive rows of the table, given by their weights; what they contribute."""
-        found = [self.row(position, weights) for position, weights in enumerate(table, first)]
-        kept = sum(position in self.place for position in range(first, first + len(found)))
-        return {"first": first, "rows": len(found), "kept": kept, "highest": max(found, default=-inf)}
+        surpluses = [self.row(position, weights) for position, weights in enumerate(table, first)]
+        in_problem = sum(position in self.place for position in range(first, first + len(surpluses)))
+        return {"first": first, "rows": len(surpluses), "kept": in_problem, "highest": max(surpluses, default=-inf)}
 
     def whole(self, parts: list[dict[str, Any]]) -> str:
         """Say which rows these parts are; refuse parts that overlap or are not of this table."""
@@ -409,9 +410,9 @@ def read_proof(proof_path: Any, problem_path: Any, id_column: str | None = None)
 
 if __name__ == "__main__":
     proof_file, problem_file, *more = sys.argv[1:]
-    given = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
+    parts = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
     try:
-        found = check(proof_file, problem_file, more[0] if more and not given else None, given)
-        print(f"CHECKED: no choice scores higher ({found})")
+        words = check(proof_file, problem_file, more[0] if more and not parts else None, parts)
+        print(f"CHECKED: no choice scores higher ({words})")
     except (ProofError, OSError) as error:
         sys.exit(f"REFUSED: {error}")

@@ -63,8 +63,10 @@ def _sink(heap: Any, size: int, position: int, values: Any) -> None:
         if child >= size:
             break
         if child + 1 < size:
-            left, right = heap[child], heap[child + 1]
-            if values[right] > values[left] or (values[right] == values[left] and right < left):
+            first_child, second_child = heap[child], heap[child + 1]
+            if values[second_child] > values[first_child] or (
+                values[second_child] == values[first_child] and second_child < first_child
+            ):
                 child += 1
         other = heap[child]
         if values[item] > values[other] or (values[item] == values[other] and item < other):
@@ -80,34 +82,34 @@ def limited_top_sum(values: Any, count: int, k: int, group: Any, room: Any) -> A
     heap = np.arange(count)
     for position in range(count // 2 - 1, -1, -1):
         _sink(heap, count, position, values)
-    used = np.zeros(room.size, np.int64)
-    total, smallest, taken, size = 0.0, np.inf, 0, count
-    while size > 0 and taken < k:
+    group_counts = np.zeros(room.size, np.int64)
+    total, smallest, item_count, size = 0.0, np.inf, 0, count
+    while size > 0 and item_count < k:
         item = heap[0]
         size -= 1
         heap[0] = heap[size]
         if size > 0:
             _sink(heap, size, 0, values)
         if group[item] >= 0:
-            if used[group[item]] == room[group[item]]:
+            if group_counts[group[item]] == room[group[item]]:
                 continue
-            used[group[item]] += 1
+            group_counts[group[item]] += 1
         total += values[item]
         smallest = values[item]
-        taken += 1
-    return total, smallest, taken
+        item_count += 1
+    return total, smallest, item_count
 
 
 @njit(cache=True, nogil=True)
-def has_room_beside(item: int, chosen: Any, count: int, group: Any, room: Any) -> bool:
+def has_room_beside(item: int, items: Any, count: int, group: Any, room: Any) -> bool:
     """Whether the item's group has room beside chosen[:count]."""
     if room.size == 0 or group[item] < 0:
         return True
-    used = 0
+    members = 0
     for q in range(count):
-        if group[chosen[q]] == group[item]:
-            used += 1
-    return used < room[group[item]]
+        if group[items[q]] == group[item]:
+            members += 1
+    return members < room[group[item]]
 
 
 @njit(cache=True, nogil=True)

@@ -44,10 +44,10 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
     rounds, climbed = 0, 0
     for begin in range(0, starts, batch):
         features = _starts(task, heaviest, begin, min(begin + batch, starts), rng)
-        samples, features, scores, taken = (
+        samples, features, scores, step_count = (
             _climb_large(task, features[0]) if lines is None else _climb(task, lines, features)
         )
-        rounds += taken
+        rounds += step_count
         climbed += len(features)
         highest = int(np.argmax(scores))
         if scores[highest] > best_score:
@@ -74,12 +74,14 @@ def _starts(
     rows = heaviest[begin:end]
     weights = task.scale * task.lines[:, rows].T.astype(np.float64) + task.line_scores / task.keep
     from_rows = best_response(weights, task.choose, task.line_limits)
-    drawn = np.empty((end - begin - rows.size, task.choose), dtype=np.int64)
-    for start in drawn:
+    random_subsets = np.empty((end - begin - rows.size, task.choose), dtype=np.int64)
+    for start in random_subsets:
         order = rng.permutation(task.lines.shape[0])
         fitting = order[has_room(order, task.line_limits)] if task.line_limits else order
         start[:] = np.sort(fitting[: task.choose])
-    return np.concatenate([from_rows.reshape(rows.size, task.choose).astype(np.int64), drawn])  # none give floats
+    return np.concatenate(
+        [from_rows.reshape(rows.size, task.choose).astype(np.int64), random_subsets]
+    )  # none give floats
 
 
 def _climb(
@@ -126,11 +128,11 @@ def _climb_large(
         score, best = new_score, (samples, features)
 
 
-def _line_sums(lines: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+def _line_sums(lines: NDArray[np.float64], items: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum of the chosen lines, for each start; added in index order, so that equal choices give equal sums."""
-    sums = lines[chosen[:, 0]].copy()
-    for position in range(1, chosen.shape[1]):
-        sums += lines[chosen[:, position]]
+    sums = lines[items[:, 0]].copy()
+    for position in range(1, items.shape[1]):
+        sums += lines[items[:, position]]
     return sums
 
 
@@ -191,10 +193,10 @@ class Swaps:
         """Gain of the best swap in which no barred item enters, -inf if there is none; `swap` then makes it."""
         best = -np.inf
         for side, barred in enumerate((barred_samples, barred_features)):
-            chosen, values = self._chosen[side], self._values[side]
-            leaves = int(np.argmin(np.where(chosen, values, np.inf)))
-            enters = int(np.argmax(np.where(chosen | barred, -np.inf, values)))
-            if (chosen | barred)[enters]:
+            members, values = self._chosen[side], self._values[side]
+            leaves = int(np.argmin(np.where(members, values, np.inf)))
+            enters = int(np.argmax(np.where(members | barred, -np.inf, values)))
+            if (members | barred)[enters]:
                 continue
             gain = float(values[enters] - values[leaves])
             if gain > best:

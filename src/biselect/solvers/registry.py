@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.checks import whole
-from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
+from biselect.core.checks import check_integer
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, run_until
 from biselect.core.exact_sums import at_most, nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
 from biselect.solvers._proof_checks import CHECKED_WORK, Verdict, follow
-from biselect.solvers._reduction import Reduced, reduce_problem
+from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers.response import glance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -42,17 +42,17 @@ class Run:
         reduced: the problem as asked, where forced choices were folded away; None where there were none.
         offset: what the forced choices add to the energies that are told and noted.
         stop: turns to 1 once nobody waits for the answer any more.
-        held: the last answer that was put aside, in positions of the problem as asked; empty where none was.
+        fallback: the last answer that was put aside, in positions of the problem as asked; empty where none was.
     """
 
     seed: int | np.random.Generator | None = 0
     deadline: float = np.inf
     progress: Progress | None = None
     trajectory: list[tuple[int, float]] | None = None
-    reduced: Reduced | None = None
+    reduced: ReducedProblem | None = None
     offset: float = 0.0
     stop: Stop = field(default_factory=lambda: NEVER)
-    held: list["Answer"] = field(default_factory=list)
+    fallback: list["Answer"] = field(default_factory=list)
 
     def rng(self) -> np.random.Generator:
         """A generator for this run."""
@@ -86,15 +86,15 @@ class Run:
         """When this share of the time that is left will be over."""
         return self.now() + share * (self.deadline - self.now())
 
-    def report(self, done: float, energy: float) -> None:
+    def report(self, share: float, energy: float) -> None:
         """Tell whoever watches how far the work is."""
         if self.progress is not None and not self.stop[0]:
-            self.progress(done, energy + self.offset)
+            self.progress(share, energy + self.offset)
 
     def hold(self, answer: "Answer") -> None:
         """Put an answer aside, for the case that time is up before the solver returns one."""
         answer = replace(answer, info=deepcopy(dict(answer.info)))  # the solver goes on writing there
-        self.held[:] = [_restored(self.reduced, answer) if self.reduced else answer]
+        self.fallback[:] = [_restored(self.reduced, answer) if self.reduced else answer]
 
     def improved(self, step: int, energy: float) -> None:
         """Note a new best energy, at the solver's own count of steps."""
@@ -216,17 +216,17 @@ def solve(
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
     deadline = np.inf if time_limit is None else start + time_limit
-    with progress_of(progress, f"Solving with {solver}") as told:
-        run = Run(seed=seed, deadline=deadline, progress=told, trajectory=[] if trajectory else None)
+    with progress_of(progress, f"Solving with {solver}") as report:
+        run = Run(seed=seed, deadline=deadline, progress=report, trajectory=[] if trajectory else None)
         work = partial(_answered, problem, run, partial(run_it, **options))
         grace = GRACE / 2 + LATE * (time_limit or 0)
         try:  # on a thread of its own: imports and the compiler can neither delay an answer nor be broken off by Ctrl-C
-            answer = finished_by(deadline, work, np.zeros(1, dtype=np.uint8), grace=grace)
+            answer = run_until(deadline, work, np.zeros(1, dtype=np.uint8), grace=grace)
         except OutOfTimeError:
             samples, features, bound = glance(problem)
             answer = Answer(samples=samples, features=features, bound=bound, info={"method": "a glance"})
-            if run.held:
-                answer = replace(run.held[0], bound=max(bound, run.held[0].bound))
+            if run.fallback:
+                answer = replace(run.fallback[0], bound=max(bound, run.fallback[0].bound))
     samples, features, bound, info = answer.samples, answer.features, answer.bound, {**answer.info}
     units, verdict = problem.score_units(samples, features), Verdict()
     if answer.proven and answer.proof is not None:
@@ -265,7 +265,7 @@ def _answered(problem: SelectionProblem, run: Run, solver: Callable[..., Answer]
     return Answer(samples=samples, features=features, proven=True, info=info, proof=reduced.only_proof())
 
 
-def _restored(reduced: Reduced, answer: Answer) -> Answer:
+def _restored(reduced: ReducedProblem, answer: Answer) -> Answer:
     """An answer about the rest as one about the whole."""
     samples, features = reduced.restore(answer.samples, answer.features)
     return replace(answer, samples=samples, features=features, bound=reduced.bound(answer.bound))
@@ -280,7 +280,7 @@ def _checked(
         raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     for name in ("workers", "starts", "steps", "restarts", "draws"):
         if options.get(name) is not None:
-            whole(name, options[name])
+            check_integer(name, options[name])
     _check_limits(problem, solver)
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")

@@ -77,37 +77,37 @@ def solve_for_whole(
         return solve(problem, solver, time_limit=time_limit, **options)
     whole = with_stand_ins(problem, most)
     if solver not in PROVING:
-        found = solve(problem, solver, time_limit=time_limit, **options)
-        return replace(found, problem=whole, bound=-np.inf, proven_optimal=False, proof=None, proof_checked=False)
-    found = replace(solve(whole, solver, time_limit=time_limit, **options), proof_checked=False)
-    if uses_kept_rows(found, problem.n_samples):
-        return found
-    left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
-    if left is None or left > FEWEST_SECONDS:
-        inside = solve(problem, solver, time_limit=left, **options)
+        selection = solve(problem, solver, time_limit=time_limit, **options)
+        return replace(selection, problem=whole, bound=-np.inf, proven_optimal=False, proof=None, proof_checked=False)
+    selection = replace(solve(whole, solver, time_limit=time_limit, **options), proof_checked=False)
+    if uses_kept_rows(selection, problem.n_samples):
+        return selection
+    seconds = None if time_limit is None else time_limit - (time.perf_counter() - begin)
+    if seconds is None or seconds > FEWEST_SECONDS:
+        inside = solve(problem, solver, time_limit=seconds, **options)
     else:
         inside = solve(problem, "coordinate-ascent", seed=options.get("seed", 0))
     score = problem.score_units(inside.samples, inside.features)
-    equal = score == whole.score_units(found.samples, found.features)
+    equal = score == whole.score_units(selection.samples, selection.features)
     return replace(
-        found,
+        selection,
         samples=inside.samples,
         features=inside.features,
         energy=inside.energy,
-        proven_optimal=equal and found.proven_optimal,
-        proof=found.proof if equal else None,
-        info={**found.info, WANTED: int((found.samples >= problem.n_samples).sum())},
+        proven_optimal=equal and selection.proven_optimal,
+        proof=selection.proof if equal else None,
+        info={**selection.info, WANTED: int((selection.samples >= problem.n_samples).sum())},
     )
 
 
-def uses_kept_rows(selection: Selection, kept: int) -> bool:
+def uses_kept_rows(selection: Selection, row_count: int) -> bool:
     """Whether no stand-in was chosen."""
-    return bool((selection.samples < kept).all())
+    return bool((selection.samples < row_count).all())
 
 
-def of_kept_rows(selection: Selection, kept: SelectionProblem) -> Selection:
+def of_kept_rows(selection: Selection, problem: SelectionProblem) -> Selection:
     """The same choice in the problem without the stand-ins, for everything that looks at rows."""
-    return replace(selection, problem=kept, proof=None)
+    return replace(selection, problem=problem, proof=None)
 
 
 def is_open(selection: Selection) -> bool:

@@ -68,8 +68,8 @@ def top(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
     above = values > threshold
     tied = values == threshold
     missing = count - above.sum(axis=-1, keepdims=True)
-    chosen = above | (tied & (np.cumsum(tied, axis=-1) <= missing))
-    return np.nonzero(chosen)[-1].reshape(*values.shape[:-1], count)
+    mask = above | (tied & (np.cumsum(tied, axis=-1) <= missing))
+    return np.nonzero(mask)[-1].reshape(*values.shape[:-1], count)
 
 
 def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.floating[Any]]:
@@ -78,14 +78,14 @@ def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.floatin
     >>> np.sort(largest(np.array([1.0, 3.0, 2.0]), 2)).tolist()
     [2.0, 3.0]
     """
-    held = values[:0]
+    candidates = values[:0]
     at_once = max(AT_ONCE, 2 * count)
     for begin in range(0, values.size, at_once):
         part = values[begin : begin + at_once]
-        held = np.concatenate([held, part[part > held.min()] if held.size == count else part])
-        if held.size > count:
-            held = np.partition(held, held.size - count)[held.size - count :].copy()
-    return held
+        candidates = np.concatenate([candidates, part[part > candidates.min()] if candidates.size == count else part])
+        if candidates.size > count:
+            candidates = np.partition(candidates, candidates.size - count)[candidates.size - count :].copy()
+    return candidates
 
 
 def best_response(values: NDArray[np.floating[Any]], count: int, limits: Limits) -> NDArray[np.int64]:
@@ -244,27 +244,25 @@ class SideProblem:
         sums += self.base
         return sums
 
-    def line_values(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def line_values(self, items: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each line adds, given these items of the other side."""
-        return self.line_scores + self.scale * self.lines[:, chosen].sum(axis=1, dtype=np.float64)
+        return self.line_scores + self.scale * self.lines[:, items].sum(axis=1, dtype=np.float64)
 
     def respond(self, subset: NDArray[np.int64]) -> NDArray[np.int64]:
         """Best items of the other side, given these lines."""
         return best_response(self.values(subset), self.keep, self.base_limits)
 
-    def best_lines(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    def best_lines(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
         """Best lines, given these items of the other side."""
-        return best_response(self.line_values(chosen), self.choose, self.line_limits)
+        return best_response(self.line_values(items), self.choose, self.line_limits)
 
-    def score(self, subset: NDArray[np.int64], chosen: NDArray[np.int64]) -> float:
+    def score(self, subset: NDArray[np.int64], items: NDArray[np.int64]) -> float:
         """The score of a whole choice."""
-        return float(self.values(subset)[chosen].sum() + self.line_scores[subset].sum())
+        return float(self.values(subset)[items].sum() + self.line_scores[subset].sum())
 
-    def order(
-        self, subset: NDArray[np.int64], chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def order(self, subset: NDArray[np.int64], items: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(samples, features) of a choice."""
-        return (chosen, subset) if self.lines_are == "features" else (subset, chosen)
+        return (items, subset) if self.lines_are == "features" else (subset, items)
 
 
 def by_features(problem: SelectionProblem) -> SideProblem:

@@ -28,8 +28,8 @@ def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
         assert np.array_equal(alone, weights[row]), "a row weighs the same on its own"
     assert np.array_equal(calibrator.weights(pool), weights), "weighing changes nothing"
     assert np.array_equal(Weigher(map, seed=3).fit(reference).weights(pool), weights), "one reference, one answer"
-    moved = calibrator.fit(reference + 100).weights(pool + 100)
-    assert np.allclose(moved, weights, rtol=1e-4, atol=1e-4), "fitting again forgets the first reference"
+    shifted = calibrator.fit(reference + 100).weights(pool + 100)
+    assert np.allclose(shifted, weights, rtol=1e-4, atol=1e-4), "fitting again forgets the first reference"
     _assert_interval_holds(calibrator.fit(reference), pool)
     try:
         blocks = Weigher(map, seed=3).fit_blocks([reference[:30], reference[30:]])

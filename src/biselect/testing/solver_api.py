@@ -26,8 +26,8 @@ def assert_solver_api(name: str) -> None:
             m=m,
             coupling_weight=0.5,
         )
-        seen: list[float] = []
-        answer = solve(problem, name, seed=3, progress=partial(_note, seen), trajectory=True)
+        shares: list[float] = []
+        answer = solve(problem, name, seed=3, progress=partial(_note, shares), trajectory=True)
         again = solve(problem, name, seed=3, time_limit=1e-6)
         optimum = brute_force(problem)
         size = 1e-9 * (1 + abs(optimum))
@@ -40,7 +40,7 @@ def assert_solver_api(name: str) -> None:
         assert answer.energy >= optimum - size, "nobody beats the optimum"
         if answer.proven_optimal:
             assert abs(answer.energy - optimum) <= size and answer.gap == 0, "proven means optimal"
-        assert all(0 <= done <= 1 for done in seen), "progress is a share"
+        assert all(0 <= share <= 1 for share in shares), "progress is a share"
         assert again.samples.size == k and again.features.size == m, "a struck deadline still gives an answer"
         repeat = solve(problem, name, seed=3)
         assert repeat.to_dict() == answer.to_dict(), "one seed, one answer"
@@ -77,5 +77,5 @@ def _assert_rules_are_kept(name: str) -> None:
         assert answer.bound <= brute_force(limited) + 1e-9, "the bound holds with limits"
 
 
-def _note(seen: list[float], done: float, energy: float) -> None:
-    seen.append(done)
+def _note(shares: list[float], share: float, energy: float) -> None:
+    shares.append(share)

@@ -47,13 +47,13 @@ def ruled_problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5)
 def rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
     """Rules that a random choice of `budget` items obeys."""
     order = draw(st.permutations(range(length)))
-    chosen, rest = set(order[:budget]), order[budget:]
+    choice, rest = set(order[:budget]), order[budget:]
     labels = draw(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=length, max_size=length))
     groups = []
     for label in (0, 1, 2):
         members = tuple(item for item in range(length) if labels[item] == label)
         if members:
-            at_least = len(chosen.intersection(members))
+            at_least = len(choice.intersection(members))
             groups.append(Group(members=members, at_most=draw(st.integers(at_least, len(members)))))
     return Rules(
         forced_in=tuple(order[: draw(st.integers(0, budget))]) if draw(st.booleans()) else (),
@@ -84,11 +84,11 @@ def blocked_problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 
 def blocked_rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
     """Forced choices and exact groups that a random choice of `budget` items obeys."""
     order = draw(st.permutations(range(length)))
-    chosen, rest = order[:budget], order[budget:]
+    choice, rest = order[:budget], order[budget:]
     labels = draw(st.lists(st.sampled_from([None, 0, 1]), min_size=length, max_size=length))
     groups = [[item for item in range(length) if labels[item] == label] for label in (0, 1)]
     return Rules(
-        forced_in=chosen[: draw(st.integers(0, min(2, budget)))],
+        forced_in=choice[: draw(st.integers(0, min(2, budget)))],
         forced_out=rest[: draw(st.integers(0, min(2, len(rest))))],
-        groups=[Group(members=part, exactly=len(set(chosen).intersection(part))) for part in groups if part],
+        groups=[Group(members=part, exactly=len(set(choice).intersection(part))) for part in groups if part],
     )

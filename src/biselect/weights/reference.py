@@ -15,7 +15,7 @@ from biselect.columns.column_type import ColumnReference
 from biselect.columns.distribution import Distribution, RankSketch
 from biselect.columns.number import by_value
 from biselect.columns.text import TEXT
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.weights.whole_row import SAMPLE
@@ -250,7 +250,7 @@ def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[A
                 counts=counts,
                 mean=float(mean),
                 deviation=float(deviation),
-                rank_error=whole("rank_error", error, least=0),
+                rank_error=check_integer("rank_error", error, least=0),
             )
         )
     if len(columns) != len(names):
@@ -260,9 +260,11 @@ def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[A
     return Windows(
         names=names,
         named=bool(header["named"]),
-        rows=whole("rows", header["rows"]),
+        rows=check_integer("rows", header["rows"]),
         columns=tuple(columns),
-        categories={whole("column", j, least=0): LabelCounts(dict(counts)) for j, counts in header["categories"]},
+        categories={
+            check_integer("column", j, least=0): LabelCounts(dict(counts)) for j, counts in header["categories"]
+        },
         medians=arrays["medians"].astype(float),
         absent=arrays["absent"].astype(np.int64),
     )

@@ -19,7 +19,7 @@ from biselect.columns.column_type import ColumnReference, ColumnType
 from biselect.columns.counts import TAIL, Ruler
 from biselect.columns.distribution import Distribution, RankSketch
 from biselect.columns.number import NUMBER, float_values
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shortened
 from biselect.errors import InputError
@@ -172,8 +172,8 @@ class ReferenceSummary:
         """The summary that `state` told of; ValueError where it is none."""
         if plain["format"] != FORMAT:
             raise ValueError(f"its format is {shortened(plain['format'])}")
-        found = cls(entries=None if plain["entries"] is None else whole("entries", plain["entries"]))
-        found.rows, found.named = whole("rows", plain["rows"], least=0), bool(plain["named"])
+        found = cls(entries=None if plain["entries"] is None else check_integer("entries", plain["entries"]))
+        found.rows, found.named = check_integer("rows", plain["rows"], least=0), bool(plain["named"])
         found.first, found.last = _widest([(plain["first"], plain["last"])])
         found.missing = _counts(plain["missing"])
         found.left_out = {name: str(why) for name, why in plain["left_out"].items()}
@@ -326,7 +326,9 @@ def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:
 
 def _counts(stored: Mapping[str, Any]) -> Counter[str]:
     """How often each value came, as it was stored."""
-    return Counter({name: whole(f"the count of {shortened(name)}", count, least=0) for name, count in stored.items()})
+    return Counter(
+        {name: check_integer(f"the count of {shortened(name)}", count, least=0) for name, count in stored.items()}
+    )
 
 
 def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -114,7 +114,7 @@ class Weigher:
         _one_of("missing", missing, MISSING)
         if cap is not None and not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        checks.whole("seed", seed, least=0)
+        checks.check_integer("seed", seed, least=0)
         self.map = map
         self.center = center
         own = make_map(map)
@@ -333,7 +333,7 @@ class Weigher:
         """
         Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
         around = self._neighbourhood
-        return around.near_weight(around.nearest(Z[rows]), checks.whole("k", k), len(Z))
+        return around.near_weight(around.nearest(Z[rows]), checks.check_integer("k", k), len(Z))
 
     @cached_property
     def _neighbourhood(self) -> WholeRow:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.files import check_folder, tidy, write_file
+from biselect.core.files import check_folder, finish_interrupted, write_file
 from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect.large.engines import dask_client
@@ -60,7 +60,7 @@ def run(
     unique = list(dict.fromkeys(tasks))
     check_folder(folder)
     for experiment in {task.experiment for task in unique}:
-        tidy(folder / experiment)
+        finish_interrupted(folder / experiment)
     pending = pending_of(unique, folder)
     done = len(unique) - len(pending)
     if progress is not None:

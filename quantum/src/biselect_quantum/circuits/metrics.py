@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import number, whole
+from biselect.core.checks import check_integer, number
 from biselect.errors import InputError
 from biselect_quantum.simulate.layers import Observable, energy_scale, energy_table, rounding_slack
 from biselect_quantum.uniform import uniform_choices
@@ -127,7 +127,7 @@ def time_to_solution(
     """
     from biselect.solvers import solve
 
-    problem, runs = ansatz.problem, whole("runs", runs)
+    problem, runs = ansatz.problem, check_integer("runs", runs)
     optimum = float(ansatz.energies.min())
     slack = rounding_slack(energy_scale(problem), np.float64)
     p_opt, before = ansatz.hit_rate(trained.angles, optimum), trained.seconds or float("nan")

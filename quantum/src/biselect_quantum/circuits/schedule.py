@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
@@ -71,7 +71,7 @@ class Schedule:
         """
         if name not in SCHEDULES:
             raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {name!r}")
-        depth = whole("depth", depth)
+        depth = check_integer("depth", depth)
         if name == "bilinear" and groups != COMPONENTS:
             raise InputError("the bilinear schedule is defined for the components S, F and SF only")
         # which free angle drives each γ and each β: a label for each, equal labels are tied

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.checks import positions
+from biselect.core.checks import check_positions
 from biselect.core.rules import Rules
 from biselect.core.sector import BlockRanks
 from biselect.errors import InputError
@@ -57,8 +57,8 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
             "start must be dicke, canonical, random, a Selection, a choice (samples, features) or a state; "
             f"got {start!r}"
         )
-    rows = positions("samples", samples, problem.n_samples)
-    columns = positions("features", features, problem.n_features)
+    rows = check_positions("samples", samples, problem.n_samples)
+    columns = check_positions("features", features, problem.n_features)
     if len(rows) != problem.k or len(columns) != problem.m:
         raise InputError(f"a start must have k = {problem.k} samples and m = {problem.m} features")
     if not problem.obeys(rows, columns):

@@ -62,7 +62,7 @@ def train(
     """
     import numpy as np
 
-    from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
+    from biselect.core.deadlines import NEVER, OutOfTimeError, run_until
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.tables.problem_files import read_problem
@@ -90,7 +90,7 @@ def train(
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
         with steps.step("Building the circuit"):
-            ansatz = finished_by(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
+            ansatz = run_until(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
         with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=training.strategy,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.devices._swap_network import BACK, MEET, OUT
@@ -39,7 +39,7 @@ def choose_line(
     """
     from biselect_quantum.devices._patch_kernels import anneal_line, grow_path  # compiles on first use
 
-    n, d = whole("n_samples", n_samples), whole("n_features", n_features)
+    n, d = check_integer("n_samples", n_samples), check_integer("n_features", n_features)
     device = device_errors(target)
     arrays, rng = device.arrays(), np.random.default_rng(seed)
     uses = _uses(n, d)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.files import check_folder, write_folder
 from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
@@ -169,7 +169,7 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
 
 def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
     """The recorded circuit with its angles free: mixer edges in the order in which they were compiled."""
-    bits, n, depth = manifest["start"], surrogate.n_samples, whole("depth", manifest["depth"])
+    bits, n, depth = manifest["start"], surrogate.n_samples, check_integer("depth", manifest["depth"])
     if depth > MOST_LAYERS:
         raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
     start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())

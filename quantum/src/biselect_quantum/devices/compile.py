@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from biselect.core.checks import positions
+from biselect.core.checks import check_positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect_quantum.devices._native_gates import fold_rzz, lengths, quietest, to_native
 from biselect_quantum.devices._swap_network import route
@@ -219,7 +219,7 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
         raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
     if layout is None:
         return None
-    places = tuple(positions("layout", layout, target.num_qubits).tolist())
+    places = tuple(check_positions("layout", layout, target.num_qubits).tolist())
     if len(places) != program.qubits:
         raise InputError(f"a layout must have a place for each of the {program.qubits} qubits, got {len(places)}")
     return places

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.checks import positions, whole
+from biselect.core.checks import check_integer, check_positions
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.options import spell
@@ -149,7 +149,7 @@ def choose_patch(
         InputError: no room for registers of that kind.
     """
     _check_registers(registers)
-    n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
+    n_samples, n_features = check_integer("n_samples", n_samples), check_integer("n_features", n_features)
     device = device_errors(target)
     _refuse_too_small(device, n_samples + n_features)
     if device.joins_all_pairs:
@@ -176,7 +176,7 @@ def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], 
     if registers not in ("trees", "paths"):
         raise InputError(f"registers must be trees or paths on given qubits, got {registers!r}")
     device = device_errors(target)
-    qubits = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
+    qubits = check_positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
     if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
     return _patch(device, list(samples), list(features), registers)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import Sector
-from biselect.core.checks import positions
+from biselect.core.checks import check_positions
 from biselect.core.sector import count_in_words, subsets
 from biselect.errors import InputError
 
@@ -198,7 +198,10 @@ def covariance_threshold(gamma: ArrayLike, sector: Sector, samples: Any, feature
         raise InputError("the covariance must be finite and symmetric")
     if not 0 < delta < 1:
         raise InputError(f"delta (δ) must lie between 0 and 1, got {delta:g}")
-    if len(positions("samples", samples, n)) != sector.k or len(positions("features", features, d)) != sector.m:
+    if (
+        len(check_positions("samples", samples, n)) != sector.k
+        or len(check_positions("features", features, d)) != sector.m
+    ):
         raise InputError(f"the planted pair must have k = {sector.k} samples and m = {sector.m} features")
     if sector.size > MOST_COMPETITORS:
         raise InputError(

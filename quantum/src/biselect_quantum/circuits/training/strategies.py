@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect_quantum.circuits.schedule import SCHEDULES
 from biselect_quantum.circuits.training._descent import DescentMonitor, lbfgs, powell, random_local
@@ -165,7 +165,7 @@ def ladder(
         fresh: random starts beside, on every rung.
         starts: angles to begin with at the last depth.
     """
-    if not 1 <= whole("first", first) <= search.ansatz.schedule.depth:
+    if not 1 <= check_integer("first", first) <= search.ansatz.schedule.depth:
         raise InputError(f"first must be 1 to the depth {search.ansatz.schedule.depth}, got {first}")
     own, below = search.ansatz.schedule.name, _below(search.ansatz)
     if wrong := [name for name in through if name not in below]:
@@ -196,7 +196,7 @@ def _below(ansatz: Ansatz) -> list[str]:
 
 
 def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, first: Sequence[Vector]) -> Descent:
-    whole("fresh", fresh, least=0)
+    check_integer("fresh", fresh, least=0)
     weights = np.cumsum([depth * search.ansatz.at_depth(depth, name).size for depth, name in rungs])
     best_of: dict[Rung, Descent] = {}
     for position, (depth, name) in enumerate(rungs):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.checks import number, whole
-from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, finished_by
+from biselect.core.checks import check_integer, number
+from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, run_until
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect_quantum._version import __version__
@@ -131,7 +131,7 @@ def train(
             return _trained(search.ansatz, search, best, strategy, begin)
 
         try:
-            return finished_by(begin + max(limit, SHORTEST), work, ansatz.stop)
+            return run_until(begin + max(limit, SHORTEST), work, ansatz.stop)
         except OutOfTimeError:
             if ansatz.stop[0]:
                 raise
@@ -155,8 +155,8 @@ def _searched(
 ) -> tuple[Search, Descent]:
     """A search to its end, and what it found; it is in `begun` as soon as it begins."""
     run = _strategy(how.strategy, options, how.start_from is not None)
-    evaluations = None if how.evaluations is None else whole("evaluations", how.evaluations)
-    workers = whole("workers", how.workers)
+    evaluations = None if how.evaluations is None else check_integer("evaluations", how.evaluations)
+    workers = check_integer("workers", how.workers)
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
     if how.start_from is not None:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from biselect.core.checks import number, whole
-from biselect.core.files import tidy, write_folder
+from biselect.core.checks import check_integer, number
+from biselect.core.files import finish_interrupted, write_folder
 from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.solvers import solve
@@ -212,10 +212,14 @@ def plan(
             misread.
     """
     name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
-    shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
+    shots, repeats, seed = (
+        check_integer("shots", shots),
+        check_integer("repeats", repeats),
+        check_integer("seed", seed, least=0),
+    )
     if threshold is not None:
         threshold.of(circuit.problem)
-    if whole("readout", readout, least=0) == 1:
+    if check_integer("readout", readout, least=0) == 1:
         raise InputError("readout needs 2 calibration shots at least, one for each of its circuits")
     if name in PROGRAMS and readout:
         raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
@@ -260,7 +264,7 @@ def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, reque
     """
     source, folder = Path(source), Path(folder)
     if is_fixed(folder):
-        tidy(folder)
+        finish_interrupted(folder)
         fixed = load_run(folder)
         if other := [name for name in request if fixed.content.get(name) != request[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
@@ -307,11 +311,11 @@ def load_run(folder: str | Path) -> StoredRun:
     check_seal(content, path)
     with refused_as(f"{path}: not the manifest of a run"):
         run = StoredRun(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
-        seeds = [whole("a seed", seed, least=0) for seed in run.seeds]
-        if len(seeds) != whole("repeats", content["repeats"]) or not whole("shots", content["shots"]):
+        seeds = [check_integer("a seed", seed, least=0) for seed in run.seeds]
+        if len(seeds) != check_integer("repeats", content["repeats"]) or not check_integer("shots", content["shots"]):
             raise ValueError("it has another number of seeds than of repeats")
-        whole("the seed", content["seed"], least=0)
-        if whole("readout", content["readout"], least=0) == 1:
+        check_integer("the seed", content["seed"], least=0)
+        if check_integer("readout", content["readout"], least=0) == 1:
             raise ValueError("it has a single shot for two circuits of calibration")
         _ = run.measurements
         run.threshold.of(run.circuit.problem)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any
 
-from biselect.core.checks import whole
+from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
@@ -100,7 +100,7 @@ def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 
     sampler = sampler_for(on)
     sampler.check(circuit.compiled)
     check_circuit(circuit)
-    readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
+    readout = sampler.sample(circuit.compiled, check_integer("shots", shots), check_integer("seed", seed, least=0))
     return readout.decoded(circuit.problem, circuit.compiled.clbits)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.checks import positions, whole
+from biselect.core.checks import check_integer, check_positions
 from biselect.solvers import solve
 from biselect_quantum.circuits.starts import start_choice
 from biselect_quantum.devices.compiled_circuit import CompiledCircuit
@@ -89,7 +89,7 @@ def noisy_probabilities(
     from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 
     begin = perf_counter()
-    whole("trajectories", trajectories, least=2)
+    check_integer("trajectories", trajectories, least=2)
     noisy = cut_noise(compiled, target, idle=idle)
     circuit = noisy.twirled.in_order(compiled.clbits)
     register_states = _states(problem, choices)
@@ -196,6 +196,6 @@ def _states(problem: SelectionProblem, choices: Any) -> tuple[NDArray[np.int64],
     pairs = [start_choice(problem, choices)] if isinstance(choices, Selection) else list(choices)
     numbers = []
     for side, (name, size) in enumerate(zip(("samples", "features"), problem.coupling.shape, strict=True)):
-        choice_positions = [positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
+        choice_positions = [check_positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
         numbers.append(np.array([(1 << some).sum() for some in choice_positions]))
     return numbers[0], numbers[1]
