@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.distribution import exact_distribution, fit_scale
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
+from biselect.tables import as_matrix
 from biselect.tables.demo import demo_pool
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
@@ -232,8 +234,13 @@ def credit_card(
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Weigher("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
-    return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=MARGINALS[marginals])
+    reference, candidates = (as_matrix(table.select(names)) for table in (pool.reference, pool.candidates.take(rows)))
+    scale = fit_scale([exact_distribution(column) for column in reference.values.T], center)
+
+    def scores(W: NDArray[np.float64], _: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return MARGINALS[marginals](W, scale.residuals(candidates.values))
+
+    return Weigher("ecdf", cap=cap).fit(reference).problem(candidates, k, m, marginals=scores)
 
 
 @cache
