@@ -14,11 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.columns.recognition import (
+from biselect.columns.distinct_texts import (
     DistinctTexts,
     ParsedColumn,
-    TextColumn,
     distinct_texts,
+)
+from biselect.columns.recognition import (
+    TextColumn,
     parse_column,
     parse_texts,
 )
