@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import drawn
 from biselect.columns.date import parts_of_dates
-from biselect.columns.distinct_texts import (
-    is_number,
-)
+from biselect.columns.distinct_texts import is_number
 from biselect.columns.flag import as_texts
 from biselect.columns.number import arrow_floats
 from biselect.errors import InputError

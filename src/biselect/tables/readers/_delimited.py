@@ -25,9 +25,7 @@ from biselect.columns.distinct_texts import (
     ReadingHints,
 )
 from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
-from biselect.columns.recognition import (
-    parse_column,
-)
+from biselect.columns.recognition import parse_column
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
 from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff
