@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.recognition import is_text
+from biselect.columns.distinct_texts import is_text
 from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, place_of, rows_at
 from biselect.large.passes import Arrays, Run, over

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import drawn
 from biselect.columns.date import parts_of_dates
+from biselect.columns.distinct_texts import is_number
 from biselect.columns.flag import as_texts
 from biselect.columns.number import arrow_floats
-from biselect.columns.recognition import is_number
 from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
