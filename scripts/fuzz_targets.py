@@ -565,10 +565,10 @@ def use_run(path: Path, index: int) -> None:
 
 def use_snapshot(path: Path, index: int) -> None:
     """The target and its calibration."""
-    from biselect_quantum.devices.device_errors import calibration
+    from biselect_quantum.devices.device_errors import device_errors
     from biselect_quantum.devices.targets import load_target
 
-    calibration(load_target(path))
+    device_errors(load_target(path))
 
 
 # Studies

@@ -34,7 +34,7 @@ NAMES = {
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "CostGroup SCHEDULES components load_thresholds save_thresholds split_terms surrogate"
+        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
@@ -45,14 +45,14 @@ NAMES = {
     "biselect_quantum.shots": "Samples Shots decode_counts",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
-        "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
+        "CompiledCircuit DeviceCircuit NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath "
+        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
         "make_patch masked pauli_operators place qasm3_text qpy_bytes retained_mass "
         "to_qiskit"
     ),
     "biselect_quantum.devices.execution": "freeze load_run outcome sampler_for",
     "biselect_quantum.devices.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots cut_noise filled_in noisy_chances noisy_shots"
+        "NoisyProbabilities NoisyCircuit NoisyShots cut_noise filled_in noisy_probabilities noisy_shots"
     ),
 }
 

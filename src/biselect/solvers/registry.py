@@ -21,7 +21,7 @@ from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
-from biselect.solvers._proof_checks import CHECKED_WORK, Verdict, follow
+from biselect.solvers._proof_checks import LITTLE_WORK, Verdict, follow
 from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers.response import glance
 
@@ -185,7 +185,7 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
     trajectory: bool = False,
-    check_work: int = CHECKED_WORK,
+    check_work: int = LITTLE_WORK,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.
