@@ -23,7 +23,6 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "cli/test_console.py": "cli/console",
         "cli/test_select.py": "cli/answer",
         "large/test_check.py": "weights/reference",
-        "sessions/test_session.py": "sessions/review_tables",
     },
     "biselect_quantum": {
         "devices/noise/test_sampling.py": "devices/noise/recorded_errors",

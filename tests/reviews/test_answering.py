@@ -15,6 +15,7 @@ from biselect.errors import BiselectError, InfeasibleError, InputError
 from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
 from biselect.pages._answer_files import selection_json
+from biselect.pages.words import phrase, words_of
 from biselect.reviews.answering import review_problem
 
 HERE = "biselect.reviews"
@@ -173,16 +174,16 @@ def test_all_of_them_may_fail_at_once(in_parts, diagnostics_may_fail, monkeypatc
 
 
 def test_the_list_above_has_every_diagnostic():
-    """Each call of `attempt` names, as a text in the code, what it may leave out: a new one has to be listed."""
+    """Each call of `attempt` names, by its key in the words file, what it may leave out: a new one has to be listed."""
     named = set()
     for path in (Path(biselect.__file__).parent / "reviews").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             function = node.func if isinstance(node, ast.Call) else None
             if {getattr(function, "attr", ""), getattr(function, "id", "")} & {"attempt", "collect"} and node.args:
-                if ast.unparse(node.args[0]) != "what":  # in `collect` itself
+                if ast.unparse(node.args[0]) != "part":  # in `collect` itself
                     assert isinstance(node.args[0], ast.Constant), f"{path.name}, line {node.lineno}"
-                    named.add(node.args[0].value)
-    assert named == set(DIAGNOSTICS)
+                    named.add(phrase(f"parts.{node.args[0].value}"))
+    assert named == set(DIAGNOSTICS) and len(words_of().tree["parts"]) == len(DIAGNOSTICS)
 
 
 def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may_fail, monkeypatch):

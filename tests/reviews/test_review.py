@@ -167,7 +167,7 @@ def test_steps_are_told_by_name(pair):
 
     bs.review(bs.table(pair[0], id="id", label="fraud"), pair[1], **BUDGETS, progress=step)
     assert [name.split()[0] for name in seen] == [
-        *("Reading", "Calibrating", "Comparing", "Solving", "Solving", "Looking", "Comparing")
+        *("Reading", "Calibrating", "Weighing", "Comparing", "Solving", "Solving", "Looking", "Comparing")
     ]
     assert shares and max(shares) == 1.0
 

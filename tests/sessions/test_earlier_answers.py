@@ -6,6 +6,7 @@ import pytest
 
 import biselect as bs
 from biselect.options import Columns, Kinds, Weighing
+from biselect.sessions._earlier_answers import cells_of, values_of
 from biselect.sessions.exports import turn_to
 from biselect.sessions.queue import LEARNER
 
@@ -87,8 +88,9 @@ def test_other_columns_teach_nothing_and_positions_are_no_ids(monday):
 
 def test_stored_cells_become_the_same_values_again(monday):
     rows = [0, 5, 6, 77]
-    values = monday.tables.values_of(monday.tables.cells(rows), monday.record["scales"])
-    assert (values == monday.tables.pool_values[rows]).all()
+    scales = monday.record["scales"]
+    values = values_of(monday.tables, cells_of(monday.tables, rows), scales, scales)
+    assert (values == monday.tables.values[rows]).all()
 
 
 def by_number(seed, first, moves, rows=150):
@@ -121,7 +123,7 @@ def test_answered_records_are_known_again_whatever_moved_on_either_day(tmp_path,
         {*monday_moves} if expected else set()
     )
     # each day was moved back to the same reference by its own medians, so that is what is learnt from
-    assert np.allclose(tuesday.taught.values, monday.tables.pool_values[answered], rtol=1e-12)
+    assert np.allclose(tuesday.taught.values, monday.tables.values[answered], rtol=1e-12)
 
 
 def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
@@ -134,8 +136,9 @@ def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
     tuesday = bs.ReviewSession(
         bs.table(by_number(2, "t", {"c4": (4.0, 1.0)}), columns=columns), by_number(5, "n", {}, rows=400), **options
     )
-    usual = tuesday.tables.values_of([dict.fromkeys(COLUMNS)], tuesday.record["scales"])
-    raw = monday.tables.now.values[answered]
+    scales = tuesday.record["scales"]
+    usual = values_of(tuesday.tables, [dict.fromkeys(COLUMNS)], scales, scales)
+    raw = monday.tables.raw.values[answered]
     for j in range(6):
         told = tuesday.taught.values[:, j]
         known = ~np.isnan(raw[:, j])
@@ -144,6 +147,6 @@ def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
 
 def test_a_session_without_drift_stores_what_its_file_holds(monday):
     table_ = table(1, "m", odd=12)
-    [cells] = monday.tables.cells([5])
+    [cells] = cells_of(monday.tables, [5])
     assert cells.keys() == {*COLUMNS, "way"} and cells["c5"] is None and cells["way"] == table_["way"][5]
     assert all(cells[name] == table_[name][5] for name in COLUMNS[:5])

@@ -23,8 +23,8 @@ from biselect.errors import BiselectError, InputError
 from biselect.options import Split
 from biselect.pages.words import phrase
 from biselect.progress import Progress
+from biselect.reviews.budget_preview import BudgetPreview
 from biselect.sessions import ReviewSession
-from biselect.sessions.budget_preview import BudgetPreview
 from biselect.sessions.exports import drift_from_reference, export, turn_to, usual_rows
 from biselect.tables import Inspection, Table, inspect
 from biselect.tables.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of

@@ -1,4 +1,4 @@
-"""From two tables in parts to a question that the rows kept can answer for the whole."""
+"""`review` of two tables in parts: a problem over the rows kept, solved for the whole."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from biselect.options import RowRules, Search, possible_names
 from biselect.pages.words import phrase
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
-from biselect.reviews.answering import Question
+from biselect.reviews.answering import neighbouring, told
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
+from biselect.reviews.result import Review
+from biselect.reviews.weighed_tables import weights_alone
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables.row_rules import apply_rules
-from biselect.weights import Weigher
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.maps import stored_name
 from biselect.weights.paper import Form
@@ -36,11 +37,10 @@ NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are lo
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LargeReview:
-    """What is asked of two tables that are not held.
+    """A review of two tables that are not held.
 
     Attributes:
         tables: what is read.
-        calibrator: not fitted yet.
         k: how many rows to choose.
         m: how many columns.
         rules: by name.
@@ -49,7 +49,6 @@ class LargeReview:
     """
 
     tables: Tables
-    calibrator: Weigher
     k: int
     m: int
     rules: RowRules
@@ -57,14 +56,15 @@ class LargeReview:
     search: Search
 
     def __post_init__(self) -> None:
-        stored_name(self.calibrator.map)
+        stored_name(self.form.map)
 
-    def question(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Question:
+    def review(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Review:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         check_budget("k", self.k, self.tables.pool.rows, "samples")
         check_integer("m", self.m)
         ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
-        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
+        weigher = self.form.weigher(self.search.seed)
+        gathered = gather(self.tables, weigher, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
         found = Caveats()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
@@ -83,27 +83,28 @@ class LargeReview:
             scores[np.searchsorted(gathered.kept.positions, before[0])] = before[1]
             problem = replace(problem, sample_scores=scores)
         self._look_over(gathered, problem, found)
-        return Question(
-            problem=problem,
-            title=title,
-            reproduce=reproduce,
-            find_chance=lambda: None,
-            table=WeighedPool(
-                pool=gathered.kept.pool,
-                calibrator=gathered.calibrator,
-                time_column=self.tables.roles.time_column,
-                per=self.rules.per,
-                weighed=gathered.kept.weighed,
-                moved=gathered.moved,
-            ),
-            found=found,
-            find_kinds=None if kinds is None else lambda: kinds,
-            compared=_not_compared(self.m),
+        kept = of_kept_rows(selection, problem)
+        nearby = neighbouring(kept, self.search, self.tables.step, found, self._neighbour(gathered))
+        table = WeighedPool(
+            pool=gathered.kept.pool,
+            calibrator=gathered.calibrator,
+            time_column=self.tables.roles.time_column,
+            per=self.rules.per,
+            weighed=gathered.kept.weighed,
+            moved=gathered.moved,
+        )
+        return told(
+            selection,
+            nearby,
+            found,
+            table=table,
+            kinds=kinds,
             whole=self._whole(gathered, problem),
             index=index,
-            solved=selection,
-            answer=self._neighbour(gathered),
             calibration=gathered.weighing(self._asked()).to_bytes(),
+            title=title,
+            reproduce=reproduce,
+            how_many=_not_compared(self.m),
         )
 
     def _with_room(self, gathered: KeptPool, library: str | None) -> tuple[KeptPool, SelectionProblem]:
@@ -165,14 +166,9 @@ class LargeReview:
                 doubts.append((columns, of_kept_rows(found, asked)))
             return found
 
-        plain = replace(
-            problem,
-            sample_scores=np.zeros(problem.n_samples),
-            feature_scores=np.zeros(problem.n_features),
-        )
         with self.tables.step(phrase("steps.kinds")):
             sides = sides_of(gathered.calibrator, gathered.kept.weighed)
-            return find_kinds(plain, sides, kinds=self.form.kinds, answer=answer), doubts
+            return find_kinds(weights_alone(problem), sides, kinds=self.form.kinds, answer=answer), doubts
 
     def _asked(self) -> dict[str, Any]:
         """The question as plain data, for whoever checks the answer."""

@@ -1,42 +1,36 @@
 """`review`: from tables, or from a problem, to a Review."""
 
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
-from biselect.options import ANY, Columns, Compute, Kinds, RowRules, Search, Split, Weighing, spell
-from biselect.pages.words import phrase, words_of
+from biselect.options import ANY, Compute, Kinds, RowRules, Search, Split, Weighing, spell
+from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
-from biselect.reviews._false_share import false_share, refuse_level
+from biselect.reviews._false_share import FalseShare, false_share, refuse_level
 from biselect.reviews._headline import null_for
 from biselect.reviews._how_many import how_many
-from biselect.reviews.answering import Question, answered, refuse_reach, review_problem
+from biselect.reviews.answering import neighbouring, refuse_reach, review_problem, solved, told
 from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
-from biselect.reviews.outside_scores import outside_scores, row_scores
 from biselect.reviews.result import Review
+from biselect.reviews.weighed_tables import WeighedTables, weights_alone
 from biselect.tables import (
-    NamedMatrix,
-    Pool,
+    Table,
     call_in_words,
     library_of,
-    open_pool,
     paths_of,
     provenance,
     row_labels,
     tables_of,
-    varying,
 )
-from biselect.tables.row_rules import apply_rules
-from biselect.weights import Weigher
-from biselect.weights.alignment import move_back
-from biselect.weights.evidence import WeighedPool
 from biselect.weights.paper import Form
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
@@ -91,154 +85,176 @@ def review(
         if (k, m, reference) != (None, None, None):
             raise InputError("a SelectionProblem has its own k and m, and no reference; leave them out")
         return review_problem(pool, search=search, title=title, progress=progress)
-    if k is None or m is None:
-        raise InputError(f"a table has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
-    if isinstance(m, str) and m != "auto":
-        raise InputError(f"m must be a number or 'auto', got {m!r}")
-    step = steps_of(progress)
     table, reference = tables_of(pool, reference)
-    form = Form.of(weighing, kinds)
-    calibrator = Weigher(form.map, cap=weighing.cap, missing=weighing.missing, seed=search.seed)
-    refuse_reach(search.neighbours)
-    refuse_level(kinds.false_share)
-    refuse_kinds(form.kinds)
-    columns = None if isinstance(m, str) else m
-    sources = [source for source in (table.source, reference) if source is not None]
-    files = [path.name for path in paths_of(sources)]
-    heading = title or " in ".join(["What stands out", *files[:1]])
-    call = call_in_words(
-        "review",
-        {"pool": table, "reference": reference},
-        k=k,
-        m=m,
-        split=split,
-        weighing=weighing,
-        rules=rules,
-        kinds=kinds,
-        search=search,
-        compute=compute,
-    )
-    check_engine(compute.on, compute.memory)
-    needs_rows = needs_all_rows(calibrator, form, m, table.columns, weighing)
-    if needs_rows is not None and compute.on is not None:
-        on = spell(Compute(on=compute.on))
-        raise InputError(f"{on} reads tables in parts, but {needs_rows} needs all rows at hand; leave one of them out")
-    index = table.source.index if table.columns.id is None and row_labels(table.source) else None
-    if columns is not None and needs_rows is None:
-        opening = large_tables(
-            *(table, reference, step),
-            per=rules.per,
-            split=split,
-            missing=weighing.missing,
-            seed=search.seed,
-            compute=compute,
-        )
-        with opening as tables:
-            if tables is not None:
-                from biselect.reviews._large_review import LargeReview  # loads numba
+    request = _Request(table, reference, k, m, split, weighing, rules, kinds, search, compute, title)
+    request.refuse_unclear()
+    step, caveats, form = steps_of(progress), Caveats(), request.form
+    if (answer := _review_in_parts(request, step)) is not None:
+        return answer
 
-                large = LargeReview(
-                    tables=tables, calibrator=calibrator, k=k, m=columns, rules=rules, form=form, search=search
-                )
-                made_by = provenance(call, search.seed, sources)
-                question = large.question(heading, made_by, library_of(table.source), index)
-                return answered(question, search, step)
-    with step(words_of().reading(files)):
-        rows = open_pool(table, reference, split=split, per=rules.per)
-    before, now, same = varying(*rows.matrices)
-    caveats = Caveats()
-    with step(phrase("steps.calibrating", rows=len(before))):
-        rows.refuse_unusable(weighing.missing)
-        aligned, moved = move_back(before, now, form.drift)
-        calibrator.fit(before)
-
-        def problem_of(columns: int) -> SelectionProblem:
-            plain = calibrator.problem(aligned, k, columns, marginals=form.marginals, sample_names=rows.sample_names)
-            own = _with_row_scores(plain, weighing.row_scores, table.columns.score, rows, calibrator, now)
-            return replace(apply_rules(rules, own, rows.per), library=library_of(table.source))
-
-        problem = problem_of(len(now.names) if columns is None else columns)
-        guarantee = None
-        if len(before) >= FEWEST_HELD_OUT:
-            rank = partial(false_share, before, aligned, level=kinds.false_share, seed=search.seed)
-            guarantee = caveats.attempt("false_share", rank)
+    reading: dict[str, Any] = {"split": split, "rules": rules, "outside": weighing.row_scores}
+    tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, **reading)
+    reproduce = request.reproduce(tables.pool.read_as)
+    with step(phrase("steps.weighing")):
+        first = len(tables.raw.names) if request.columns is None else request.columns
+        problem = tables.problem(request.k, first, rules)
+        guarantee = _false_share(tables, kinds.false_share, search.seed, caveats)
     with step(phrase("steps.how_many")):
-        compare = partial(how_many, problem, calibrator, before, asked=columns, seed=search.seed)
-        compared = compare() if columns is None else caveats.attempt("how_many", compare)
-    if columns is None and compared is not None:
-        problem = problem_of(compared["m"])
-    look_for_kinds = None
+        compared = _how_many(tables, problem, request.columns, search.seed, caveats)
+    if request.columns is None and compared is not None:
+        problem = tables.problem(request.k, compared["m"], rules)
+    caveats.look_over(tables.pool, table.columns.label, rules, problem, tables.moved, form.drift)
+    weighed = (tables.calibrator, problem, tables.reference, tables.weighed)
+    caveats.collect("misleading", table_caveats, *weighed, tables.constant)
+
+    selection = solved(problem, search, step)
+    nearby = neighbouring(selection, search, step, caveats)
+    unusual = None
     if form.kinds > 1 and not rules.must_columns:
-        outside = table.columns.score is not None or weighing.row_scores is not None
-        plain = problem if outside else _without_marginals(problem)
-        draws = kinds.null_draws
-        look_for_kinds = partial(_look_for_kinds, plain, calibrator, before, aligned, form.kinds, draws, search)
-    caveats.look_over(rows, table.columns.label, rules, problem, moved, form.drift)
-    caveats.collect("misleading", table_caveats, calibrator, problem, before, aligned, same)
-    question = Question(
-        problem=problem,
-        title=heading,
-        reproduce=provenance(call, search.seed, sources, rows.read_as),
-        table=WeighedPool(
-            pool=rows,
-            calibrator=calibrator,
-            time_column=table.columns.time,
-            per=rules.per,
-            weighed=aligned,
-            moved=moved,
-        ),
-        found=caveats,
-        index=index,
-        find_kinds=look_for_kinds,
-        guarantee=guarantee,
-        compared=compared,
-        find_chance=partial(null_for, problem, calibrator, before, seed=search.seed),
+        with step(phrase("steps.kinds")):
+            unusual = caveats.attempt("kinds", _kinds, tables, problem, kinds.null_draws, search)
+    with step(phrase("steps.chance")):
+        compare = partial(null_for, problem, tables.calibrator, tables.reference, seed=search.seed)
+        chance = caveats.attempt("chance", compare)
+    report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
+    report |= {"guarantee": guarantee, "how_many": compared, "chance": chance}
+    return told(selection, nearby, caveats, table=tables, kinds=unusual, **report)
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """All that `review` is asked for, and what follows from it before anything is read."""
+
+    table: Table
+    reference: Any
+    k: Any
+    m: Any
+    split: Split
+    weighing: Weighing
+    rules: RowRules
+    kinds: Kinds
+    search: Search
+    compute: Compute
+    title: str | None
+
+    def refuse_unclear(self) -> None:
+        """Refuse options that cannot be, or that do not go together, before a table is read."""
+        if self.k is None or self.m is None:
+            raise InputError(f"a table has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
+        if isinstance(self.m, str) and self.m != "auto":
+            raise InputError(f"m must be a number or 'auto', got {self.m!r}")
+        self.form.weigher(self.search.seed)
+        refuse_reach(self.search.neighbours)
+        refuse_level(self.kinds.false_share)
+        refuse_kinds(self.form.kinds)
+        check_engine(self.compute.on, self.compute.memory)
+        if self.needs_rows is not None and self.compute.on is not None:
+            on = spell(Compute(on=self.compute.on))
+            why = f"{self.needs_rows} needs all rows at hand; leave one of them out"
+            raise InputError(f"{on} reads tables in parts, but {why}")
+
+    @cached_property
+    def form(self) -> Form:
+        """How rows are weighed, all defaults filled in."""
+        return Form.of(self.weighing, self.kinds)
+
+    @property
+    def columns(self) -> int | None:
+        """How many columns; None for `auto`."""
+        return None if isinstance(self.m, str) else self.m
+
+    @cached_property
+    def needs_rows(self) -> str | None:
+        """The first option for which all rows must be at hand; None where a few passes over them will do."""
+        weigher = self.form.weigher(self.search.seed)
+        return needs_all_rows(weigher, self.form, self.m, self.table.columns, self.weighing)
+
+    @property
+    def sources(self) -> list[Any]:
+        """Pool and reference as they came; the pool alone where it is split in time."""
+        return [source for source in (self.table.source, self.reference) if source is not None]
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report."""
+        return self.title or " in ".join(["What stands out", *[path.name for path in paths_of(self.sources)][:1]])
+
+    @property
+    def index(self) -> Any:
+        """The index of a pandas pool, where that names the rows; else None."""
+        source = self.table.source
+        return source.index if self.table.columns.id is None and row_labels(source) else None
+
+    def reproduce(self, read_as: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
+        """What it takes to get the answer again; `read_as` says how files were read, where that is not plain."""
+        call = call_in_words(
+            "review",
+            {"pool": self.table, "reference": self.reference},
+            k=self.k,
+            m=self.m,
+            split=self.split,
+            weighing=self.weighing,
+            rules=self.rules,
+            kinds=self.kinds,
+            search=self.search,
+            compute=self.compute,
+        )
+        return provenance(call, self.search.seed, self.sources, read_as)
+
+
+def _review_in_parts(request: _Request, step: Steps) -> Review | None:
+    """The review of tables that are too large to be held; None where they are not, or all rows must be at hand."""
+    if request.columns is None or request.needs_rows is not None:
+        return None
+    table, form, search = request.table, request.form, request.search
+    opening = large_tables(
+        *(table, request.reference, step),
+        per=request.rules.per,
+        split=request.split,
+        missing=form.missing,
+        seed=search.seed,
+        compute=request.compute,
     )
-    return answered(question, search, step)
+    with opening as tables:
+        if tables is None:
+            return None
+        from biselect.reviews._large_review import LargeReview  # loads numba
+
+        large = LargeReview(
+            tables=tables, k=request.k, m=request.columns, rules=request.rules, form=form, search=search
+        )
+        return large.review(request.heading, request.reproduce(), library_of(table.source), request.index)
 
 
-def _with_row_scores(
-    problem: SelectionProblem, source: Any, column: str | None, rows: Pool, calibrator: Weigher, pool: NamedMatrix
-) -> SelectionProblem:
-    """The problem whose rows' own scores come from outside, where any were given."""
-    if source is None and column is None:
-        return problem
-    if source is not None and column is not None:
-        both = f"{spell(Weighing(row_scores=ANY))} or {spell(Columns(score=column))}"
-        raise InputError(f"give either {both}, not both")
-    if column is not None:
-        try:
-            source = [float(text) for text in rows.shown[column]]
-        except ValueError:
-            score = spell(Columns(score=column))
-            raise InputError(f"{score} must hold a number in every row of the pool") from None
-    own = row_scores(outside_scores(source, calibrator.values(pool)), problem.m)
-    return replace(_without_marginals(problem), sample_scores=own)
+def _false_share(tables: WeighedTables, level: float, seed: int, caveats: Caveats) -> FalseShare | None:
+    """The rows that hold at an expected false share; None where the reference is too small to say."""
+    if len(tables.reference) < FEWEST_HELD_OUT:
+        return None
+    rank = partial(false_share, tables.reference, tables.weighed, level=level, seed=seed)
+    return caveats.attempt("false_share", rank)
 
 
-def _without_marginals(problem: SelectionProblem) -> SelectionProblem:
-    rows, columns = problem.coupling.shape
-    return replace(problem, sample_scores=np.zeros(rows), feature_scores=np.zeros(columns))
+def _how_many(
+    tables: WeighedTables, problem: SelectionProblem, columns: int | None, seed: int, caveats: Caveats
+) -> dict[str, Any] | None:
+    """What other numbers of columns show; where the number is open, an answer rests on it, so a failure is raised."""
+    compare = partial(how_many, problem, tables.calibrator, tables.reference, asked=columns, seed=seed)
+    return compare() if columns is None else caveats.attempt("how_many", compare)
 
 
-def _look_for_kinds(
-    problem: SelectionProblem,
-    calibrator: Weigher,
-    reference: NamedMatrix,
-    pool: NamedMatrix,
-    kinds: int,
-    draws: int,
-    search: Search,
-) -> KindList:
-    if problem.sample_scores.any() or problem.sample_rules:
+def _kinds(tables: WeighedTables, problem: SelectionProblem, draws: int, search: Search) -> KindList:
+    """Kinds of unusual: by weights alone, unless somebody's own scores of rows stand beside them."""
+    plain = problem if tables.outside is not None else weights_alone(problem)
+    if plain.sample_scores.any() or plain.sample_rules:
         draws = 0  # a draw from the reference has no rules and no scores from outside
-    chance = null_scores(calibrator, reference, problem, draws=draws, seed=search.seed) if draws else None
     return find_kinds(
-        problem,
-        sides_of(calibrator, pool),
-        kinds=kinds,
+        plain,
+        sides_of(tables.calibrator, tables.weighed),
+        kinds=tables.form.kinds,
         solver=search.solver,
         time_limit=kind_seconds(search),
         seed=search.seed,
-        null_scores=chance,
+        null_scores=null_scores(tables.calibrator, tables.reference, plain, draws=draws, seed=search.seed)
+        if draws
+        else None,
     )

@@ -1,10 +1,8 @@
-"""From a question to a Review: solve it and its neighbours, look for kinds, and say everything as plain data."""
+"""The stages after weights: solve a problem and its neighbours, and tell all about the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,116 +12,18 @@ from biselect.options import ANY, Columns, Search, spell
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._explorer import explore
-from biselect.reviews._false_share import FalseShare
-from biselect.reviews._headline import Chance, null_for
+from biselect.reviews._headline import null_for
 from biselect.reviews._view import WholeTable, summarise
-from biselect.reviews.caveats import Caveat, Caveats, caveat_of
+from biselect.reviews.caveats import Caveats, caveat_of
 from biselect.reviews.kinds import KindList
 from biselect.reviews.result import Review
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.budgets import PATIENCE
-from biselect.solvers.representatives import memory_in_words, of_kept_rows
+from biselect.solvers.representatives import memory_in_words
 from biselect.tables import call_in_words, paths_of, provenance
 from biselect.tables.problem_files import read_problem
 from biselect.weights.evidence import WeighedPool
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Question:
-    """A problem, and what stands behind it.
-
-    Attributes:
-        problem: what is to be solved.
-        title: of the report.
-        reproduce: what it takes to get the answer again.
-        find_chance: how far chance gets; None where it was not compared.
-        table: the tables behind the problem; None for a problem of weights.
-        found: what the reader must know before anything is chosen.
-        find_kinds: looks for kinds of unusual; None where they were not asked for.
-        guarantee: which rows hold at an expected false share.
-        compared: what other numbers of columns show.
-        index: of a pandas pool whose index names the rows.
-        whole: the table that the problem's rows were kept from; None where they are all of it.
-        solved: the answer, where it is known already.
-        answer: solves the problem of a neighbouring budget within so many seconds; None for `exact`.
-        calibration: what the rows of the whole table are weighed with, to be stored; None where all are in the problem.
-    """
-
-    problem: SelectionProblem
-    title: str
-    reproduce: dict[str, Any]
-    find_chance: Callable[[], Chance | None]
-    table: WeighedPool | None = None
-    found: Sequence[Caveat] = ()
-    find_kinds: Callable[[], KindList] | None = None
-    guarantee: FalseShare | None = None
-    compared: dict[str, Any] | None = None
-    index: Any = None
-    whole: WholeTable | None = None
-    solved: Selection | None = None
-    answer: Callable[[SelectionProblem, float], Selection] | None = None
-    calibration: bytes | None = None
-
-
-def answered(question: Question, search: Search, step: Steps) -> Review:
-    """Solve the problem and its neighbours, and say everything about them."""
-    problem, table = question.problem, question.table
-    selection = question.solved
-    if selection is None:
-        with step(
-            phrase("steps.solving", solver=search.solver, memory=memory_in_words(problem, search.solver))
-        ) as progress:
-            limits: dict[str, Any] = {"seed": search.seed, "time_limit": search.time_limit}
-            selection = solve(problem, search.solver, **limits, progress=progress)
-    shown = selection if question.whole is None else of_kept_rows(selection, problem)
-    nearby = [shown]
-    caveats = Caveats(question.found)
-    if any(search.neighbours):
-        limit = PATIENCE if search.time_limit is None else min(PATIENCE, search.time_limit)
-        rows, columns = search.neighbours
-        options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": search.seed, "time_limit": limit}
-        options["answer"] = question.answer
-        try:
-            with step(phrase("steps.neighbours")) as told:
-                near = caveats.attempt("neighbours", solve_neighbours, shown, progress=told, **options)
-                nearby = near or nearby
-        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
-            caveats.append(caveat_of("interrupted"))
-    kinds = None
-    if question.find_kinds is not None:
-        with step(phrase("steps.kinds")):
-            kinds = caveats.attempt("kinds", question.find_kinds)
-    with step(phrase("steps.chance")):
-        chance = caveats.attempt("chance", question.find_chance)
-    summary = summarise(
-        selection,
-        title=question.title,
-        reproduce=question.reproduce,
-        caveats=caveats,
-        view=caveats.attempt("explorer", explore, shown, nearby, table),
-        table=table,
-        kinds=kinds,
-        guarantee=question.guarantee,
-        how_many=question.compared,
-        chance=chance,
-        whole=question.whole,
-    )
-    return Review(
-        selection=selection,
-        neighbours=tuple(nearby),
-        warnings=tuple(caveats),
-        summary=summary,
-        kinds=kinds,
-        calibrator=None if table is None else table.calibrator,
-        calibration=question.calibration,
-        index=None if question.index is None else _chosen(question.index, set(selection.sample_names)),
-    )
-
-
-def _chosen(index: Any, names: set[str]) -> Any:
-    """The labels of a pandas index that name these rows."""
-    return index[[str(label) in names for label in index]]
 
 
 def review_problem(
@@ -136,26 +36,113 @@ def review_problem(
     title: str | None = None,
     progress: Steps | bool | None = None,
 ) -> Review:
-    """The same for a problem of any weights, which no table stands behind.
+    """Review a problem of any weights, which no table stands behind.
 
-    Where `problem` is a path, `biselect.tables.problem_files.read_problem` reads it with `k`, `m` and the names of
-    `columns`.
+    Args:
+        problem: what to solve, or the path of a file that `biselect.tables.problem_files.read_problem` reads.
+        k: how many rows, where the file is a table of weights.
+        m: how many columns, likewise.
+        columns: of such a table, which names the rows and which to leave out.
+        search: who solves it, and for how long.
+        title: the heading of the report.
+        progress: as for `biselect.review`.
+
+    Returns:
+        The review, without kinds, and with chance by shuffled columns.
     """
-    step = steps_of(progress)
+    step, caveats = steps_of(progress), Caveats()
     refuse_reach(search.neighbours)
-    if isinstance(problem, SelectionProblem):
-        loaded, named = problem, "Selection"
-    else:
+    loaded, heading = problem, "Selection"
+    if not isinstance(loaded, SelectionProblem):
         [name] = [source.name for source in paths_of([problem])]
         with step(phrase("steps.reading", name=name)):
-            loaded, named = read_problem(problem, k, m, columns.id, columns.exclude), f"Selection from {name}"
-    question = Question(
-        problem=loaded,
-        title=title or named,
-        reproduce=provenance(call_in_words("review", {"pool": problem}, search=search), search.seed, [problem]),
-        find_chance=partial(null_for, loaded, None, None, seed=search.seed),
+            loaded, heading = read_problem(loaded, k, m, columns.id, columns.exclude), f"Selection from {name}"
+    reproduce = provenance(call_in_words("review", {"pool": problem}, search=search), search.seed, [problem])
+    selection = solved(loaded, search, step)
+    nearby = neighbouring(selection, search, step, caveats)
+    with step(phrase("steps.chance")):
+        chance = caveats.attempt("chance", null_for, loaded, None, None, seed=search.seed)
+    return told(selection, nearby, caveats, title=title or heading, reproduce=reproduce, chance=chance)
+
+
+def solved(problem: SelectionProblem, search: Search, step: Steps) -> Selection:
+    """The answer."""
+    memory = memory_in_words(problem, search.solver)
+    with step(phrase("steps.solving", solver=search.solver, memory=memory)) as progress:
+        return solve(problem, search.solver, seed=search.seed, time_limit=search.time_limit, progress=progress)
+
+
+def neighbouring(
+    selection: Selection,
+    search: Search,
+    step: Steps,
+    caveats: Caveats,
+    answer: Callable[[SelectionProblem, float], Selection] | None = None,
+) -> list[Selection]:
+    """The answer and those of neighbouring budgets; the answer alone where the others fail or are interrupted.
+
+    Args:
+        selection: the answer.
+        search: how far to look, the seed and the time limit.
+        step: tells a person what is done.
+        caveats: what fails is added to them.
+        answer: solves the problem of a neighbouring budget within so many seconds; None for `exact`.
+    """
+    if not any(search.neighbours):
+        return [selection]
+    rows, columns = search.neighbours
+    limit = PATIENCE if search.time_limit is None else min(PATIENCE, search.time_limit)
+    options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": search.seed, "time_limit": limit}
+    try:
+        with step(phrase("steps.neighbours")) as progress:
+            options |= {"answer": answer, "progress": progress}
+            return caveats.attempt("neighbours", solve_neighbours, selection, **options) or [selection]
+    except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
+        caveats.append(caveat_of("interrupted"))
+        return [selection]
+
+
+def told(
+    selection: Selection,
+    nearby: Sequence[Selection],
+    caveats: Caveats,
+    *,
+    table: WeighedPool | None = None,
+    kinds: KindList | None = None,
+    whole: WholeTable | None = None,
+    index: Any = None,
+    calibration: bytes | None = None,
+    **report: Any,
+) -> Review:
+    """The Review of an answer.
+
+    Args:
+        selection: the answer.
+        nearby: answers of neighbouring budgets, this one among them.
+        caveats: what the reader must know; what fails here is added to them.
+        table: the tables behind the problem; None for a problem of weights.
+        kinds: of unusual; None where they were not looked for.
+        whole: the table that the problem's rows were kept from; None where they are all of it.
+        index: of a pandas pool whose index names the rows.
+        calibration: what the rows of the whole table are weighed with, to be stored; None where all are in the problem.
+        report: what else `summarise` takes.
+    """
+    budgets = selection.problem.k, selection.problem.m
+    here = next(one for one in nearby if (one.problem.k, one.problem.m) == budgets)
+    view = caveats.attempt("explorer", explore, here, nearby, table)
+    shared: dict[str, Any] = {"table": table, "kinds": kinds, "whole": whole}
+    summary = summarise(selection, caveats=caveats, view=view, **shared, **report)
+    names = set(selection.sample_names)
+    return Review(
+        selection=selection,
+        neighbours=tuple(nearby),
+        warnings=tuple(caveats),
+        summary=summary,
+        kinds=kinds,
+        calibrator=None if table is None else table.calibrator,
+        calibration=calibration,
+        index=None if index is None else index[[str(label) in names for label in index]],
     )
-    return answered(question, search, step)
 
 
 def refuse_reach(neighbours: tuple[int, int]) -> None:

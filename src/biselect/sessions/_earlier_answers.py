@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.sessions.review_tables import ReviewTables
+from biselect.reviews.weighed_tables import WeighedTables
 from biselect.sessions.store import NOT_FINE, UNSURE, SessionFile
+from biselect.weights.alignment import Shift
+
+Cells = Mapping[str, float | str | None]
+"""A row of a pool by column, as its table holds it: numbers, labels of categories, None for missing cells."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +33,7 @@ class Taught:
     again: frozenset[int]
 
 
-def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tables: ReviewTables) -> Taught:
+def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tables: WeighedTables) -> Taught:
     """What was answered about tables that have all columns of the present ones.
 
     A row comes back as the same record where its id and its cells, as the tables hold them, are those that were
@@ -38,26 +43,105 @@ def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tab
         file: the session.
         choice: number of the present tables; those before it count.
         record: of the present tables; `after` is the last answer that counts, so that a replay learns the same.
-        tables: read and calibrated.
+        tables: the present ones.
     """
-    values, hits = [np.empty((0, len(tables.weighed.names)))], []
+    names, scales = tables.weighed.names, scales_of(tables)
+    values, hits = [np.empty((0, len(names)))], []
     again: set[int] = set()
-    position = {name: row for row, name in enumerate(tables.names)}
+    position = {name: row for row, name in enumerate(tables.pool.sample_names)}
     for number, earlier in enumerate(file.choices()[:choice]):
         same_ids = earlier["fingerprint"] == record["fingerprint"] or (
             earlier["columns"].get("id") == record["columns"].get("id") is not None
         )
         standing = file.standing(number, whole=True)
-        asked = {row.row: row for round_ in standing.rounds for row in round_.rows}
-        cells: list[Mapping[str, Any]] = []
+        rows = {row.row: row for round_ in standing.rounds for row in round_.rows}
+        cells: list[Cells] = []
         for row, answer in standing.latest(record.get("after", 0)).items():
-            known = asked[row].told.get("cells", {})
-            if answer.verdict == UNSURE or not known.keys() >= {*tables.weighed.names}:
+            own = rows[row].told.get("cells", {})
+            if answer.verdict == UNSURE or not own.keys() >= {*names}:
                 continue
-            cells.append(known)
+            cells.append(own)
             hits.append(answer.verdict == NOT_FINE)
-            now = position.get(asked[row].name) if same_ids else None
-            if now is not None and known.items() >= tables.cells([now])[0].items():
+            now = position.get(rows[row].name) if same_ids else None
+            if now is not None and own.items() >= cells_of(tables, [now])[0].items():
                 again.add(now)
-        values.append(tables.values_of(cells, earlier["scales"]))
+        values.append(values_of(tables, cells, earlier["scales"], scales))
     return Taught(values=np.vstack(values), hits=np.array(hits, dtype=bool), again=frozenset(again))
+
+
+def cells_of(tables: WeighedTables, rows: Sequence[int]) -> list[Cells]:
+    """Rows of the pool as the table holds them: nothing is moved back, so that a record is known again another day."""
+    table = tables.pool.matrices[1]
+    return [
+        {
+            name: None if np.isnan(value) else table.labels[j][int(value)] if j in table.labels else float(value)
+            for j, (name, value) in enumerate(zip(table.names, table.values[row], strict=True))
+        }
+        for row in rows
+    ]
+
+
+def scales_of(tables: WeighedTables) -> dict[str, dict[str, Any]]:
+    """For each column of numbers a digest of the reference's cells, and how the pool's were moved back to them.
+
+    `moved` holds the pool's median, the factor and the reference's median, as in `Shift`; None where nothing was
+    moved. Cells of two pools are on one scale where both were moved back to the same reference.
+    """
+    before, raw = tables.reference, tables.raw
+    shifts = Shift.of(before.values, raw.values, tables.moved if tables.weighed is not raw else ())
+    places = zip(shifts.middles.tolist(), shifts.factors.tolist(), shifts.targets.tolist(), strict=True)
+    moved = dict(zip(shifts.columns, places, strict=True))
+    return {
+        name: {
+            "reference": hashlib.sha256(np.sort(before.values[:, j]).tobytes()).hexdigest(),
+            "moved": moved.get(j),
+        }
+        for j, name in enumerate(before.names)
+        if j not in tables.weighed.labels
+    }
+
+
+def values_of(
+    tables: WeighedTables,
+    cells: Sequence[Cells],
+    earlier: Mapping[str, Mapping[str, Any]],
+    scales: Mapping[str, Mapping[str, Any]],
+) -> NDArray[np.float64]:
+    """Rows of an earlier pool with these columns, on the scale of the present reference.
+
+    A column that was moved back, then or now, to different references cannot be compared and counts as missing.
+
+    Args:
+        tables: the present ones.
+        cells: as `cells_of` gives them.
+        earlier: scales of the earlier tables.
+        scales: of the present ones, see `scales_of`.
+
+    Returns:
+        Rows × columns, without gaps.
+    """
+    weighed = tables.weighed
+    values = np.full((len(cells), len(weighed.names)), np.nan)
+    labels: dict[int, list[str]] = {}
+    for j, name in enumerate(weighed.names):
+        column = [row[name] for row in cells]
+        if j in weighed.labels:
+            labels[j] = sorted({str(cell) for cell in column if cell is not None})
+            place = {label: at for at, label in enumerate(labels[j])}
+            values[:, j] = [np.nan if cell is None else place[str(cell)] for cell in column]
+        elif name in earlier:
+            raw = np.array([cell if isinstance(cell, float) else np.nan for cell in column])
+            values[:, j] = _rescaled(raw, earlier[name], scales[name])
+    if not len(cells):
+        return values
+    return tables.calibrator.values(replace(weighed, values=values, labels=labels))
+
+
+def _rescaled(raw: NDArray[np.float64], then: Mapping[str, Any], now: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Cells of an earlier pool on the scale of the present reference; NaN where their scales cannot be compared."""
+    if then["reference"] != now["reference"]:
+        return raw if then["moved"] is None and now["moved"] is None else np.full(raw.shape, np.nan)
+    if then["moved"] is None:
+        return raw
+    middles, factors, targets = np.array(then["moved"], dtype=np.float64)[:, None]
+    return Shift(columns=(0,), middles=middles, factors=factors, targets=targets).applied(raw[:, None])[:, 0]

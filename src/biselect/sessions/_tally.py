@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from biselect.sessions.store import NOT_FINE, UNSURE, Standing
+
+MOST_PLAIN = 10_000  # rows of the overall ranking whose known labels are counted ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,3 +96,11 @@ def found_so_far(standing: Standing, record: Mapping[str, Any]) -> list[RoundFou
             )
         )
     return found
+
+
+def labels_down(labels: NDArray[np.bool_] | None, scores: NDArray[np.float64]) -> dict[str, Any] | None:
+    """How many known positives the pool holds, and how many the first n rows of a list do; None without labels."""
+    if labels is None:
+        return None
+    order = np.argsort(-scores, kind="stable")[:MOST_PLAIN]
+    return {"positives": int(labels.sum()), "plain": np.cumsum(labels[order]).tolist()}

@@ -106,6 +106,7 @@ def turn_to(
     record, (table, before) = session.record, session.sources
     again = reference is None and record["reference_until"] is not None
     options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(rounds)}
+    weighing = Weighing(**{**record["weighing"], **({} if rounds.missing is None else {"missing": rounds.missing})})
     return ReviewSession(
         replace(table, source=Table.of(export).source),
         None if again else before if reference is None else reference,
@@ -113,7 +114,7 @@ def turn_to(
         k=options["k"],
         m=options["m"],
         split=Split(until=record["reference_until"] if again else None),
-        weighing=Weighing(**{name: options[name] for name in ("map", "missing", "drift")}),
+        weighing=weighing,
         kinds=Kinds(kinds=options["kinds"]),
         search=Search(seed=options["seed"]),
         who=who,
@@ -325,7 +326,7 @@ def review_of(session: ReviewSession, k: int, *, m: int | None = None, progress:
         k=k,
         m=m or options["m"],
         split=Split(until=session.record["reference_until"]),
-        weighing=Weighing(missing=options["missing"]),
+        weighing=Weighing(**session.record["weighing"]),
         search=Search(seed=options["seed"]),
         progress=progress,
     )

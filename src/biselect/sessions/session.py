@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -19,10 +20,10 @@ from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighi
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds, sides_of
-from biselect.sessions._earlier_answers import Taught, taught_before
-from biselect.sessions._tally import RoundFound, found_so_far
+from biselect.reviews.weighed_tables import WeighedTables
+from biselect.sessions._earlier_answers import Taught, cells_of, scales_of, taught_before
+from biselect.sessions._tally import RoundFound, found_so_far, labels_down
 from biselect.sessions.queue import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
-from biselect.sessions.review_tables import ReviewTables
 from biselect.sessions.store import (
     FINE,
     NOT_FINE,
@@ -34,11 +35,14 @@ from biselect.sessions.store import (
     Standing,
     Withdrawal,
 )
-from biselect.tables import Table, provenance, tables_of
+from biselect.tables import Table, entry_as_text, provenance, rows_of, tables_of
 from biselect.tables.readers.sources import PART, Source
+from biselect.weights.evidence import gather_evidence
+from biselect.weights.maps import map_name
+from biselect.weights.paper import Form
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
-MAP, DRIFT, KINDS = "ecdf", "recentre", 5  # unless the caller says otherwise
+MOST_REASONS = 4  # columns that a row is shown with
 LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
 ROW_SHARE, COLUMN_SHARE = 5, 3  # and at most one part in so many of a small table
 
@@ -82,7 +86,7 @@ class ReviewSession:
         k: rows of a kind; None for 12, fewer in a small pool.
         m: columns of a kind; None for 4, fewer in a narrow table.
         split: where to split `pool`.
-        weighing: its map (`ecdf` unless given), what to do with missing values and with drift.
+        weighing: what counts as unusual, as for `biselect.review`, without scores of rows.
         kinds: how many kinds to look for; 5 unless given.
         search: its seed; and its time limit, 5 seconds for each kind unless given: what is not proven by then is still
             a good list.
@@ -120,31 +124,29 @@ class ReviewSession:
         progress: Steps | bool | None = None,
     ) -> None:
         refuse_others(split, "until")
-        refuse_others(weighing, "map", "missing", "drift")
+        refuse_others(weighing, "preset", "map", "cap", "missing", "drift")
         refuse_others(kinds, "kinds")
         refuse_others(search, "seed", "time_limit")
         step, file = steps_of(progress), SessionFile(folder)
         table, reference = tables_of(pool, reference)
-        weighing = replace(weighing, map=weighing.map or MAP, drift=weighing.drift or DRIFT)
-        with step(phrase("steps.tables")):
-            tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=search.seed)
-            fingerprint = tables.fingerprint
-        rows, columns = tables.pool_values.shape
+        form = Form.of(weighing, kinds)
+        if not isinstance(form.map, str):
+            raise InputError(f"a session stores its map by name, and {map_name(form.map)} has none; register it")
+        tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, split=split)
+        rows, columns = tables.values.shape
         options = {
             "k": k or max(1, min(ROWS, rows // ROW_SHARE)),
             "m": m or max(1, min(COLUMNS, columns // COLUMN_SHARE)),
-            "kinds": kinds.kinds or KINDS,
-            "map": weighing.map,
-            "missing": weighing.missing,
-            "drift": weighing.drift,
+            "kinds": form.kinds,
             "seed": search.seed,
         }
         identity = {
             "options": options,
+            "weighing": _plain(weighing),
             "reference_until": split.until,
             "columns": _plain(table.columns),
             "csv": _plain(table.csv),
-            "fingerprint": fingerprint,
+            "fingerprint": _fingerprint(tables),
         }
         for number, record in reversed(list(enumerate(file.choices()))):
             if all(record.get(name) == value for name, value in identity.items()):
@@ -166,10 +168,10 @@ class ReviewSession:
             "inputs": provenance("", search.seed, [one for one in (table.source, reference) if one is not None])[
                 "inputs"
             ],
-            "sizes": {"pool": rows, "reference": len(tables.before), "columns": columns},
-            "labels": tables.labels_down(lists[-1].scores),
-            "moved": [tables.now.names[one.position] for one in tables.moved],
-            "scales": tables.scales,
+            "sizes": {"pool": rows, "reference": len(tables.reference), "columns": columns},
+            "labels": labels_down(tables.pool.labels, lists[-1].scores),
+            "moved": [tables.raw.names[one.position] for one in tables.moved],
+            "scales": scales_of(tables),
             "versions": {
                 **{name: version(name) for name in ("numpy", "scikit-learn")},
                 **{"biselect": __version__, "python": platform.python_version()},
@@ -195,15 +197,15 @@ class ReviewSession:
             source = _found_again("pool", pool, record, file)
             reference = _found_again("reference", reference, record, file)
             table = Table(source, Columns(**record["columns"]), Csv(**record["csv"]))
-            weighing = Weighing(**{name: record["options"][name] for name in ("map", "missing", "drift")})
+            form = Form.of(Weighing(**record["weighing"]))
             split, seed = Split(until=record["reference_until"]), record["options"]["seed"]
-            with steps_of(progress)(phrase("steps.tables")):
-                tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=seed)
-                if tables.fingerprint != record["fingerprint"]:
-                    raise InputError(
-                        f"{file.path}: {_named(record)} not as when rows were chosen; bring back the files of then, "
-                        "or set up what is there as a new export"
-                    )
+            step = steps_of(progress)
+            tables = WeighedTables.read(table, reference, form, seed=seed, step=step, split=split)
+            if _fingerprint(tables) != record["fingerprint"]:
+                raise InputError(
+                    f"{file.path}: {_named(record)} not as when rows were chosen; bring back the files of then, "
+                    "or set up what is there as a new export"
+                )
             taught = taught_before(file, number, record, tables)
             session._set(file, number, record, tables, file.lists(number), taught, (table, reference))
         return session
@@ -213,16 +215,17 @@ class ReviewSession:
         file: SessionFile,
         choice: int,
         record: Mapping[str, Any],
-        tables: ReviewTables,
+        tables: WeighedTables,
         lists: tuple[RowList, ...],
         taught: Taught,
         sources: tuple[Table, Any],
     ) -> None:
-        if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(tables.names),) for one in lists):
+        names = tables.pool.sample_names
+        if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(names),) for one in lists):
             raise InputError(f"{file.path}: its lists do not fit its tables; the file was changed")
         self.file, self.choice, self.record, self.tables, self.lists = file, choice, record, tables, lists
-        self.sources, self.sample_names = sources, tables.names
-        self._position = {name: row for row, name in enumerate(tables.names)}
+        self.sources, self.sample_names = sources, names
+        self._position = {name: row for row, name in enumerate(names)}
         self.taught = taught
         self._fitted: tuple[tuple[Reviewed, ...], NDArray[np.float64]] | None = None
 
@@ -351,10 +354,10 @@ class ReviewSession:
         if self._fitted is None or self._fitted[0] != history or lists is not self.lists:
             rows = [answer.row for answer in history]
             scores = learned_scores(
-                np.vstack([self.tables.pool_values[rows], self.taught.values]),
+                np.vstack([self.tables.values[rows], self.taught.values]),
                 np.concatenate([np.array([answer.hit for answer in history], dtype=bool), self.taught.hits]),
                 self.tables.reference_values,
-                self.tables.pool_values,
+                self.tables.values,
                 [one.scores for one in lists],
                 lists[-1].scores,
                 self.record["options"]["seed"],
@@ -370,8 +373,8 @@ class ReviewSession:
             return []
         rows = [row for row, _ in chosen]
         columns = {one.name: one.columns for one in self.lists}
-        reasons = self.tables.reasons(rows, [columns.get(source, ()) for _, source in chosen])
-        cells, overall = self.tables.cells(rows), self.lists[-1].scores
+        reasons = _reasons(self.tables, rows, [columns.get(source, ()) for _, source in chosen])
+        cells, overall = cells_of(self.tables, rows), self.lists[-1].scores
         return [
             AskedRow(
                 row=row,
@@ -422,14 +425,61 @@ def history_of(
 
 
 def _make_lists(
-    tables: ReviewTables, options: Mapping[str, Any], time_limit: float | None, step: Steps
+    tables: WeighedTables, options: Mapping[str, Any], time_limit: float | None, step: Steps
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
     with step(phrase("steps.kinds")):
         sides = sides_of(tables.calibrator, tables.weighed)
-        kinds = find_kinds(tables.problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
+        kinds = find_kinds(tables.plain_problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
     with step(phrase("steps.ranking")):
-        return lists_of(kinds, tables.reference_values, tables.pool_values, options["seed"])
+        return lists_of(kinds, tables.reference_values, tables.values, options["seed"])
+
+
+def _fingerprint(tables: WeighedTables) -> str:
+    """Tells these tables, as they are weighed, from all others."""
+    digest = hashlib.sha256(tables.reference_values.tobytes() + tables.values.tobytes())
+    digest.update("\n".join(tables.pool.sample_names).encode())
+    return digest.hexdigest()
+
+
+def _reasons(
+    tables: WeighedTables, rows: Sequence[int], columns: Sequence[Sequence[str]]
+) -> list[list[dict[str, Any]]]:
+    """Why each row is unusual: in these columns, or where none are given in those that weigh most.
+
+    Args:
+        tables: with the rows.
+        rows: positions in the pool.
+        columns: names for each of the rows; empty for the heaviest.
+    """
+    samples, names = np.asarray(rows, dtype=np.int64), tables.raw.names
+    place = {name: j for j, name in enumerate(names)}
+    weights = tables.calibrator.weights(rows_of(tables.weighed, samples))
+    of_row = [
+        [place[name] for name in own if name in place] or np.argsort(-weight, kind="stable")[:MOST_REASONS].tolist()
+        for own, weight in zip(columns, weights, strict=True)
+    ]
+    features = np.unique(np.concatenate([[], *of_row]).astype(np.int64))
+    block = gather_evidence(samples, features, tables.calibrator, tables.raw, tables.weighed)
+    at = {int(j): position for position, j in enumerate(features)}
+    return [
+        [
+            {
+                "column": names[j],
+                "value": _shown(cell.value),
+                "side": cell.side,
+                "brief": cell.brief,
+                "words": cell.words,
+            }
+            for j in sorted(of_row[i], key=lambda j: -weights[i, j])
+            for cell in (block[i][at[j]],)
+        ]
+        for i in range(len(samples))
+    ]
+
+
+def _shown(value: float | str | None) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else entry_as_text(value)
 
 
 def _above(scores: NDArray[np.float64], row: int) -> int:

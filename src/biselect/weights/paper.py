@@ -90,21 +90,30 @@ class Form:
             paper's.
         kinds: how many kinds of unusual to look for; 1 for the best block alone.
         drift: `recentre` or `keep`.
+        cap: the largest weight; None for the map's own.
+        missing: `weigh`, `median` or `error`.
     """
 
     map: Any
     marginals: Any
     kinds: int
     drift: str
+    cap: float | None = None
+    missing: str = "weigh"
 
     @classmethod
     def of(cls, weighing: Weighing, kinds: Kinds = Kinds()) -> Self:
         """The options, and those of the preset where one is None.
 
         >>> Form.of(Weighing(drift="keep"), Kinds(kinds=3))
-        Form(map='reach', marginals='isolation', kinds=3, drift='keep')
+        Form(map='reach', marginals='isolation', kinds=3, drift='keep', cap=None, missing='weigh')
         """
         if weighing.preset not in PRESETS:
             raise InputError(f"there is no preset {weighing.preset!r}; choose one of: {', '.join(PRESETS)}")
         own = {"map": weighing.map, "kinds": kinds.kinds, "drift": weighing.drift}
-        return cls(**{**PRESETS[weighing.preset], **{name: one for name, one in own.items() if one is not None}})
+        form = {**PRESETS[weighing.preset], **{name: one for name, one in own.items() if one is not None}}
+        return cls(**form, cap=weighing.cap, missing=weighing.missing)
+
+    def weigher(self, seed: int = 0) -> Weigher:
+        """A weigher of this form, not fitted yet."""
+        return Weigher(self.map, cap=self.cap, missing=self.missing, seed=seed)

@@ -4,7 +4,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search
-from biselect.sessions.budget_preview import BudgetPreview
+from biselect.reviews.budget_preview import BudgetPreview
 
 
 def test_gains_are_those_of_the_review_nearby():

@@ -7,10 +7,9 @@ from typing import Any
 
 from biselect.core import SelectionProblem
 from biselect.options import Split, Weighing
-from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews._explorer import one_more
-from biselect.sessions.review_tables import ReviewTables
+from biselect.reviews.weighed_tables import WeighedTables
 from biselect.solvers import solve
 from biselect.tables import tables_of
 from biselect.weights.paper import Form
@@ -34,22 +33,16 @@ class BudgetPreview:
         split: Split = Split(),
         progress: Steps | bool | None = None,
     ) -> None:
+        table, reference = tables_of(pool, reference)
         form = Form.of(Weighing())
-        self._marginals = form.marginals
-        with steps_of(progress)(phrase("steps.reference")):
-            table, reference = tables_of(pool, reference)
-            weighing = Weighing(map=form.map, drift=form.drift)
-            tables = ReviewTables.read(table, reference, split=split, weighing=weighing, seed=0)
-            self._tables, self._known = tables, dict[int, SelectionProblem]()
-        self.rows, self.columns = len(tables.names), len(tables.now.names)
+        self._tables = WeighedTables.read(table, reference, form, seed=0, step=steps_of(progress), split=split)
+        self._last: SelectionProblem | None = None
+        self.rows, self.columns = self._tables.raw.values.shape
 
     def _problem(self, k: int, m: int) -> SelectionProblem:
-        if m not in self._known:
-            tables = self._tables
-            self._known = {  # of the last number of columns alone: a slider is moved to and fro
-                m: tables.calibrator.problem(tables.weighed, 1, m, marginals=self._marginals, sample_names=tables.names)
-            }
-        return replace(self._known[m], k=k)
+        if self._last is None or self._last.m != m:  # a slider is moved to and fro
+            self._last = self._tables.problem(1, m)
+        return replace(self._last, k=k)
 
     def at(self, k: int, m: int) -> dict[str, Any]:
         """Score of a quick choice of k rows and m columns, and what one more of each would add to it.
