@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 
 REFERENCE_ROWS, POOL_ROWS, FEATURES = 285_000, 1_000_000, 30
 STREAM_ROWS, STREAM_FEATURES, BLOCK = 50_000_000, 10, 100_000
@@ -67,7 +67,7 @@ def generated_blocks(rows: int, seed: int) -> Iterator[NDArray[np.float64]]:
 def stream_fit(rows: int) -> None:
     """Runs in a child process, so that its peak memory is its own."""
     start = time.perf_counter()
-    calibrator = Weigher().fit_blocks(generated_blocks(rows, seed=1))
+    calibrator = Weigher().fit(Reference.of(generated_blocks(rows, seed=1)))
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     facts = calibrator.facts

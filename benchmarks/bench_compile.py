@@ -26,7 +26,7 @@ from biselect import SelectionProblem
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.circuits.starts import start_choice
 from biselect_quantum.devices import choose_patch, compile_circuit, load_target
-from biselect_quantum.devices._y_frame import PAIR, drop_unseen, in_range, propagate
+from biselect_quantum.devices._y_frame import PAIR, drop_unmeasured_phases, in_range, propagate
 from biselect_quantum.devices.compile import added_layer, fit_for
 from biselect_quantum.devices.compiled_circuit import count_resources
 from biselect_quantum.devices.masks import hardware_mask, masked
@@ -73,7 +73,7 @@ except ImportError:
 
 def propagated(program):
     """A bound program after its known bits are used, as an equal program in the same kinds of operation."""
-    ops = drop_unseen(in_range(propagate(in_range(program.ops), program.bits)))
+    ops = drop_unmeasured_phases(in_range(propagate(in_range(program.ops), program.bits)))
     plain = tuple(replace(op, kind=XY) if op.kind == PAIR else op for op in ops)
     return replace(program, layers=(plain,))
 

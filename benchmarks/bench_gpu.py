@@ -34,7 +34,7 @@ def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:
     problem = SelectionProblem(
         coupling=rng.exponential(size=(n, d)) * 0.3, sample_scores=rng.random(n), feature_scores=rng.random(d), k=k, m=m
     )
-    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((n, k), (d, m))]
+    registers = [Register(n=s, ones=c, classes=mixer_classes("ring", s)) for s, c in ((n, k), (d, m))]
     angles = rng.uniform(-1, 1, size=(p, 4))
     layers = Layers(
         sample=angles[:, :1] * problem.sample_scores,

@@ -79,13 +79,13 @@ def credit_card(path, draws, first):
 
 def speed():
     """Five kinds of 12 × 4 from 5,000 × 29, all proven, on heavy-tailed noise with a planted block."""
-    from biselect.reviews.kinds import find_kinds, sides_of
+    from biselect.reviews.kinds import find_kinds
 
     rng = np.random.default_rng(0)
     reference, pool = rng.standard_t(4, size=(8_000, 29)), rng.standard_t(4, size=(5_000, 29))
     pool[:15, :5] -= 5
     calibrator = Weigher().fit(reference)
-    problem, sides = calibrator.problem(pool, k=12, m=4, marginals="none"), sides_of(calibrator, pool)
+    problem, sides = calibrator.problem(pool, k=12, m=4, marginals="none"), calibrator.directions(pool)
     find_kinds(problem, sides, kinds=1)  # compiles
     start = time.perf_counter()
     kinds = find_kinds(problem, sides, kinds=5)

@@ -36,11 +36,11 @@ from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.devices import Patch, choose_patch, load_target, place
 from biselect_quantum.devices._from_problem import STARTS
 from biselect_quantum.devices.mixer_order import choose_start
-from biselect_quantum.devices.noise import LABEL
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.devices.noise.sampling import misread
 from biselect_quantum.devices.noise.trajectories import read_out
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
-from biselect_quantum.devices.readout import Calibration, correct, prepared
+from biselect_quantum.devices.readout import ReadoutCalibration, correct, prepared
 from biselect_quantum.shots import CountedBits, Shots
 from biselect_studies.experiments.compile_case import angles
 from biselect_studies.experiments.heron import Case, problem
@@ -114,7 +114,7 @@ def corrected(device: str, seed: int, depth: int, start: str, idle: bool) -> dic
     return found
 
 
-def calibrate(confusion: Array, pulse_errors: Array, rng: np.random.Generator) -> Calibration:
+def calibrate(confusion: Array, pulse_errors: Array, rng: np.random.Generator) -> ReadoutCalibration:
     """Calibration shots: pulses that fail as recorded, then the readout."""
     known = np.array([prepared(WIDTH, part, 0) for part in (0, 1)])
     read = []
@@ -122,7 +122,7 @@ def calibrate(confusion: Array, pulse_errors: Array, rng: np.random.Generator) -
         made = string * (rng.random((CALIBRATION // 2, WIDTH)) >= pulse_errors)
         table = misread(made.astype(np.int64), confusion, rng)
         read.append(CountedBits.of_table(table, np.ones(len(table), dtype=np.int64)))
-    return Calibration(prepared=known, read=read, pulse_errors=pulse_errors)
+    return ReadoutCalibration(prepared=known, read=read, pulse_errors=pulse_errors)
 
 
 def report_corrected(points: list[dict[str, Any]]) -> None:

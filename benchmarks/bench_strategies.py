@@ -18,7 +18,14 @@ import numpy as np
 
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training._descent import Lockstep
-from biselect_quantum.circuits.training.first_angles import hop, is_phase, learnt_angles, random_start, units, widths
+from biselect_quantum.circuits.training.first_angles import (
+    is_phase,
+    learnt_angles,
+    random_start,
+    redraw_some,
+    units,
+    widths,
+)
 from biselect_quantum.circuits.training.objectives import Objective
 from biselect_quantum.circuits.training.strategies import HALVINGS, HOP, HOP_HALVINGS, SCREEN
 from biselect_studies.data.synthetic import panel_problem
@@ -88,7 +95,7 @@ def with_hops(trial: Trial, make: Callable[[Trial], np.ndarray], learnt: bool = 
 
 def redrawn(trial: Trial) -> np.ndarray:
     """Some angles of one of the best drawn anew."""
-    return hop(trial.wide, trial.drawn(), trial.rng)
+    return redraw_some(trial.wide, trial.drawn(), trial.rng)
 
 
 def kicked(trial: Trial) -> np.ndarray:

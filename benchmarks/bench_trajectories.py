@@ -23,9 +23,10 @@ from qiskit_aer.noise import pauli_error
 from biselect import SelectionProblem, solve
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.devices import compile_circuit, compile_problem, place_circuit
-from biselect_quantum.devices.noise import LABEL, cut_noise, noisy_chances
+from biselect_quantum.devices.noise import cut_noise, noisy_probabilities
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.devices.noise.sampling import DISCARDED, noisy_table, runs_faster_as_vectors
-from biselect_quantum.devices.noise.trajectories import pauli_labels, twirled
+from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.paths import Y_FRAME
 from biselect_quantum.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
@@ -72,7 +73,7 @@ def speed(wide: bool) -> None:
     for name, made, target, ours, theirs in cases:
         noisy = cut_noise(made, target)
         noisy_table(noisy, 1, 0)  # compiles the kernels, and twirls
-        fast = runs_faster_as_vectors(noisy.plain)
+        fast = runs_faster_as_vectors(noisy.twirled)
         seconds, (_, flawless) = spent(lambda noisy=noisy, ours=ours: noisy_table(noisy, ours, 1), ours)
         chosen = "state vectors" if fast else "matrix product states"
         print(f"{name}: ours {1e3 * seconds:.2f} ms a shot by {chosen}, {flawless:.0%} flawless", flush=True)
@@ -98,7 +99,7 @@ def chances(instances: int, trajectories: int, threads: int) -> None:
         ansatz = Ansatz.from_spec(placed.spec, backend="compiled")
         trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=instance)
         made = placed.compile(trained, compare=False)
-        found = noisy_chances(
+        found = noisy_probabilities(
             made.compiled,
             made.target,
             dense_problem,
@@ -124,7 +125,7 @@ def twirling() -> None:
     bits = range(program.n_samples)
     noisy = cut_noise(made, device(DEVICE), bits=bits)
     channels = {
-        place: pauli_error(list(zip(pauli_labels(len(place[1])), twirled(error), strict=True)))
+        place: pauli_error(list(zip(pauli_labels(len(place[1])), pauli_probabilities(error), strict=True)))
         for place, error in noisy.errors.items()
     }
     for name, model in (("as recorded", noisy), ("twirled", replace(noisy, errors=channels))):

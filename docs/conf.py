@@ -44,7 +44,7 @@ nitpick_ignore = [
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
-    ("py:class", "biselect_quantum.devices.noise.trajectories.PlainCircuit"),  # from a noise model to its simulator
+    ("py:class", "biselect_quantum.devices.noise.trajectories.TwirledCircuit"),  # from a noise model to its simulator
     ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
     ("py:class", "biselect.sessions.store.Withdrawal"),
     ("py:class", "biselect_quantum.devices.readout.Corrected"),

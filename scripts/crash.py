@@ -32,7 +32,7 @@ from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
 from biselect.plot.style import panels
 from biselect.reviews.answering import review_problem
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.thresholds import Threshold, save_thresholds
 from biselect_quantum.circuits.training.records import Checkpoint
@@ -61,7 +61,7 @@ def writers(room):
     rng = np.random.default_rng(0)
     problems = [bs.SelectionProblem(coupling=rng.random((6, 5)), k=k, m=2) for k in (2, 3)]
     reviews = [review_problem(problem) for problem in problems]
-    summaries = [ReferenceSummary(), ReferenceSummary()]
+    summaries = [Reference(), Reference()]
     for summary in summaries:
         summary.add(pa.table(dict(zip("abc", rng.normal(size=(3, 50)), strict=True))))
     ansatz = Ansatz(problems[0], depth=1)

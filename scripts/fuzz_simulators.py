@@ -21,7 +21,7 @@ from biselect.core.rules import Rules
 from biselect.errors import BiselectError, MissingDependencyError
 from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable, Schedule, split_terms, surrogate
 from biselect_quantum.simulate.layers import energy_scale
-from biselect_quantum.simulate.states import embed
+from biselect_quantum.simulate.states import dense_vector
 from biselect_quantum.simulate.wide import BondLimitError, WideSampler
 
 MOST_CHOICES = 4000  # of a sector: NumPy's gradient of the largest takes some milliseconds a layer
@@ -243,7 +243,7 @@ def whole_vector(ansatz: Ansatz, angles: Any, ideal: bool = False) -> Any:
     shape = (len(ansatz.samples.subsets), len(ansatz.features.subsets))
     begin = spec.start_state
     begin = np.full(shape, 1 / np.sqrt(shape[0] * shape[1])) if begin is None else begin
-    psi = embed(begin.astype(np.complex128), ansatz.samples, ansatz.features)
+    psi = dense_vector(begin.astype(np.complex128), ansatz.samples, ansatz.features)
     axis, places = psi / np.linalg.norm(psi), np.arange(psi.size)
     bits = (places[:, None] >> np.arange(n + ansatz.features.n)) & 1
     s, f = bits[:, :n], bits[:, n:]
@@ -319,10 +319,12 @@ class Case:
         state = twin.state(angles)
         near = self.near + 1e-9
         if twin.samples.n + twin.features.n <= MOST_QUBITS:
-            self._same(embed(state, twin.samples, twin.features), whole_vector(twin, angles), near, "whole vector")
+            self._same(
+                dense_vector(state, twin.samples, twin.features), whole_vector(twin, angles), near, "whole vector"
+            )
             if not twin.spec.grover:
                 ideal = Ansatz(self.problem, backend="continuous", **self.circuit)
-                found = embed(ideal.state(angles), twin.samples, twin.features)
+                found = dense_vector(ideal.state(angles), twin.samples, twin.features)
                 self._same(found, whole_vector(twin, angles, ideal=True), near, "continuous mixer")
         if isinstance(twin.spec.start, tuple) and not twin.spec.grover and state.size <= MOST_WIDE:
             self._hold_wide(state, angles)

@@ -277,24 +277,24 @@ def use_problem(path: Path, index: int) -> None:
 
 def summary_seeds() -> list[bytes]:
     """References without their rows."""
-    from biselect.weights import ReferenceSummary
+    from biselect.weights import Reference
 
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for entries in (None, 24 * 2048):
             path = Path(folder) / "s.npz"
-            ReferenceSummary(entries=entries).add(table(), time_column="when").save(path)
+            Reference(knots=entries).add(table(), time_column="when").save(path)
             found.append(path.read_bytes())
     return found
 
 
 def use_summary(path: Path, index: int) -> None:
     """Load it, merge it, calibrate with it."""
-    from biselect.weights import ReferenceSummary, Weigher
+    from biselect.weights import Reference, Weigher
 
-    summary = ReferenceSummary.load(path)
-    tried(lambda: ReferenceSummary.merged([summary, summary]))
-    tried(lambda: Weigher().fit_summary(summary))
+    summary = Reference.load(path)
+    tried(lambda: Reference.merged([summary, summary]))
+    tried(lambda: Weigher().fit(summary))
     tried(lambda: summary.save(path.with_name("again.npz")))
     if index % 5 == 0:
         tried(lambda: bs.monitor(bs.table(table(), id="id", time="when"), older=summary))
@@ -305,17 +305,17 @@ def calibration_seeds() -> list[bytes]:
     from biselect.large._survey import FeatureColumns
     from biselect.large._weighing import Weighing
     from biselect.tables import Roles
-    from biselect.weights import Weigher
+    from biselect.weights import Reference, Weigher
     from biselect.weights.alignment import Shift
 
     names = ("x", "n", "gap", "kind", "ok")
     calibrator, one = Weigher(), np.ones(1)
-    windows = calibrator.windows(table().select(names))
+    reference = Reference.of([table().select(names)])
     return [
         Weighing(
             features=FeatureColumns(names=names, kept=names),
-            calibrator=calibrator.fit_windows(windows).for_weights(),
-            windows=windows,
+            calibrator=calibrator.fit(reference).for_weights(),
+            reference=reference,
             shifts=shifts,
             roles=Roles(),
             question={"k": 2, "m": 2, "coupling_weight": 1.0, "marginals": marginals, "drift": "keep", "rules": {}},
@@ -565,10 +565,10 @@ def use_run(path: Path, index: int) -> None:
 
 def use_snapshot(path: Path, index: int) -> None:
     """The target and its calibration."""
-    from biselect_quantum.devices.device_errors import calibration
+    from biselect_quantum.devices.device_errors import device_errors
     from biselect_quantum.devices.targets import load_target
 
-    calibration(load_target(path))
+    device_errors(load_target(path))
 
 
 # Studies

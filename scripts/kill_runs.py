@@ -37,7 +37,7 @@ from biselect_quantum.devices.execution import remote  # noqa: E402
 from biselect_quantum.devices.execution.outcomes import conclude  # noqa: E402
 from biselect_quantum.devices.execution.run import freeze, plan  # noqa: E402
 from biselect_quantum.devices.execution.runner import execute  # noqa: E402
-from biselect_quantum.devices.execution.samplers import Readout, sampler_for  # noqa: E402
+from biselect_quantum.devices.execution.samplers import RawShots, sampler_for  # noqa: E402
 from biselect_quantum.devices.execution.store import RESULTS, TABLES, RunStore  # noqa: E402
 
 REPEATS, SHOTS = 12, 100
@@ -111,9 +111,9 @@ def whole_run(circuit: Path, folder: Path, on: str) -> None:
 def watch(step: Callable[[], None]) -> None:
     """Call `step` before and after everything that a run does."""
     seen: list[tuple[Any, str]] = [(RunStore, "_append"), (RunStore, "check"), (remote.Service, "submit")]
-    seen += [(remote.Service, "collect"), (Readout, "of_table")]
+    seen += [(remote.Service, "collect"), (RawShots, "of_table")]
     for owner, name in seen:
-        setattr(owner, name, _watched(getattr(owner, name), step, bound=owner is Readout))
+        setattr(owner, name, _watched(getattr(owner, name), step, bound=owner is RawShots))
 
 
 def _watched(original: Any, step: Callable[[], None], bound: bool) -> Any:

@@ -17,7 +17,7 @@ NAMES = {
     "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
     "biselect.reviews": "Caveat Kind KindList find_kinds",
     "biselect.sessions": "AskedRow GivenAnswer Replay Reviewed Round RoundFound Standing",
-    "biselect.weights": "WeighingFacts Weigher ReferenceSummary WeightMap map_names",
+    "biselect.weights": "WeighingFacts Weigher Reference WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
@@ -34,7 +34,7 @@ NAMES = {
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
-        "CostGroup SCHEDULES components load_thresholds save_thresholds split_terms surrogate"
+        "CostGroup SCHEDULES STRATEGIES components load_thresholds save_thresholds split_terms surrogate"
     ),
     "biselect_quantum.circuits.starts": "start_choice",
     "biselect_quantum.circuits.angle_selection": (
@@ -45,14 +45,14 @@ NAMES = {
     "biselect_quantum.shots": "Samples Shots decode_counts",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
-        "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
+        "CompiledCircuit DeviceCircuit NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath "
+        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
         "make_patch masked pauli_operators place qasm3_text qpy_bytes retained_mass "
         "to_qiskit"
     ),
     "biselect_quantum.devices.execution": "freeze load_run outcome sampler_for",
     "biselect_quantum.devices.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots cut_noise filled_in noisy_chances noisy_shots"
+        "NoisyProbabilities NoisyCircuit NoisyShots cut_noise filled_in noisy_probabilities noisy_shots"
     ),
 }
 

@@ -127,4 +127,4 @@ def no_gate_errs(monkeypatch):
     from biselect_studies.quantum import register_trees
 
     for module in (register_trees, trajectories):
-        monkeypatch.setattr(module, "draw_courses", lambda circuit, shots, rng: {(): shots})
+        monkeypatch.setattr(module, "draw_trajectories", lambda circuit, shots, rng: {(): shots})

@@ -11,7 +11,7 @@ from biselect_quantum.circuits import Ansatz
 from biselect_quantum.devices import to_qiskit
 from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_state
-from biselect_quantum.devices.noise import LABEL
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_studies import load
 from biselect_studies.experiments import heron
 from biselect_studies.experiments.heron import SIZES, case

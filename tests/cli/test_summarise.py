@@ -3,7 +3,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 
 
 def month(path, number, rows=400, shift=0.0):
@@ -26,7 +26,7 @@ def test_months_are_summed_up_merged_and_watched(run, tmp_path):
     outcome = run("summarise", tmp_path / "5.npz", tmp_path / "4.npz", "--out", tmp_path / "both.npz", "-q")
     assert "800 rows from 2026-04-01T00:00:00 to 2026-05-28T00:00:00, 2 columns" in outcome.out
     assert "wrong by more than 0 % of the rows" in outcome.out
-    both = ReferenceSummary.load(tmp_path / "both.npz")
+    both = Reference.load(tmp_path / "both.npz")
     assert both.rows == 800 and set(both.columns) == {"x", "kind"}
     for shift, code in ((0.0, 0), (0.5, 1)):
         june = month(tmp_path / "6.csv", 6, shift=shift)

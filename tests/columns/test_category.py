@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from biselect.columns.category import LabelCounts
 from biselect.errors import InputError
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.paper import paper_marginals
 
 COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=12)
@@ -124,7 +124,7 @@ def test_the_median_still_fills_and_gaps_change_no_other_weight():
 def test_a_reference_of_categories_alone_in_blocks():
     frame = pd.DataFrame({"x": ["a"] * 60 + ["b"] * 38 + ["c"] * 2, "y": [True, False] * 50})
     whole = Weigher().fit(frame)
-    streamed = Weigher().fit_blocks([frame[:50], frame[50:]])
+    streamed = Weigher().fit(Reference.of([frame[:50], frame[50:]]))
     pool = pd.DataFrame({"x": ["a", "b", "c", "d"], "y": [True, False, None, True]})
     np.testing.assert_array_equal(streamed.weights(pool), whole.weights(pool))
     assert np.exp(-whole.weights(pool)[:, 0]) == pytest.approx([1, 41 / 101, 3 / 101, 1 / 101])

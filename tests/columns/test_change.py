@@ -12,18 +12,17 @@ from biselect.columns.change import OTHERS, Change, chi_square_p, holm, share_p
 from biselect.columns.distribution import exact_distribution
 from biselect.columns.number import ks_distance, ks_p
 from biselect.errors import InputError
-from biselect.weights import ReferenceSummary
-from biselect.weights.reference_summary import column_changes
+from biselect.weights import Reference
 
 SAMPLES = st.lists(st.integers(-5, 5).map(float) | st.floats(-10, 10), min_size=1, max_size=60)
 
 
 def summed(frame, **options):
-    return ReferenceSummary(**{"entries": None, **options}).add(pd.DataFrame(frame))
+    return Reference(**{"knots": None, **options}).add(pd.DataFrame(frame))
 
 
 def changes(older, newer):
-    return holm(column_changes(summed(older), summed(newer), list(older)))
+    return holm(summed(older).changes(summed(newer), list(older)))
 
 
 @given(SAMPLES, SAMPLES)
@@ -74,9 +73,9 @@ def test_holm_adjusts_as_the_textbook_does(ps):
 def test_a_sketch_never_makes_an_alarm_of_its_error():
     rng = np.random.default_rng(0)
     older, newer = rng.normal(size=40_000), rng.normal(0.02, 1, size=5_000)
-    (exact,) = column_changes(summed({"x": older}), summed({"x": newer}), ["x"])
-    rough = summed({"x": older}, entries=24 * 64)
-    (sketched,) = column_changes(rough, summed({"x": newer}), ["x"])
+    (exact,) = summed({"x": older}).changes(summed({"x": newer}), ["x"])
+    rough = summed({"x": older}, knots=24 * 64)
+    (sketched,) = rough.changes(summed({"x": newer}), ["x"])
     assert 0 < rough.rank_error < 0.05 and abs(sketched.effect - exact.effect) <= rough.rank_error
     assert sketched.p > exact.p
 

@@ -28,7 +28,7 @@ from biselect.core.untrusted import (
     unguarded,
 )
 from biselect.errors import InfeasibleError, InputError
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 
 PLAIN = st.recursive(
     st.none()
@@ -110,7 +110,7 @@ def test_a_header_that_is_no_record_is_refused(tmp_path, problem, text):
     with pytest.raises(InputError, match="not a problem file"):
         SelectionProblem.load(tmp_path / "p.npz")
     with pytest.raises(InputError, match="not the summary"):
-        ReferenceSummary.load(tmp_path / "p.npz")
+        Reference.load(tmp_path / "p.npz")
 
 
 def test_a_bomb_is_refused_although_its_directory_says_little(tmp_path, problem, monkeypatch):
@@ -140,14 +140,14 @@ def test_members_that_stand_twice_are_refused(tmp_path):
 
 def test_a_summary_with_other_counts_is_refused(tmp_path):
     path = tmp_path / "s.npz"
-    ReferenceSummary().add(np.arange(40.0).reshape(20, 2)).save(path)
+    Reference().add(np.arange(40.0).reshape(20, 2)).save(path)
     with np.load(path) as stored:
         header = json.loads(stored["header"].tobytes())
     for change in ({"rows": -1}, {"rows": "x"}, {"missing": []}, {"categories": {"a": {"b": -1}}}, {"first": {}}):
         data = json.dumps(header | change).encode()
         rewritten(path, header=npy(f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(data)},), }}", data))
         with pytest.raises(InputError):
-            ReferenceSummary.load(path)
+            Reference.load(path)
 
 
 @given(PLAIN)

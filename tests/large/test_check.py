@@ -54,7 +54,7 @@ def answered(tmp_path_factory):
 def test_the_stored_calibration_weighs_to_the_bit(answered):
     folder, pool = answered
     weighing = Weighing.load(folder / "answer" / "calibration.npz")
-    assert weighing.shifts is not None and weighing.calibrator.categories
+    assert weighing.shifts is not None and not weighing.calibrator.columns[-1].type.is_ranked
     weights = weighing.weights(pool, 0)
     problem = bs.SelectionProblem.load(folder / "answer" / "problem.npz")
     kept = json.loads((folder / "answer" / "proof.json").read_text())["screen"]["kept"]
@@ -65,7 +65,7 @@ def test_a_damaged_calibration_is_refused(answered, tmp_path):
     folder, _ = answered
     arrays = dict(np.load(folder / "answer" / "calibration.npz"))
     header = json.loads(bytes(arrays["header"]))
-    for change in ({"format": "biselect-calibration-9"}, {"windows": {}}, {"settings": {}}):
+    for change in ({"format": "biselect-calibration-9"}, {"reference": {}}, {"settings": {}}):
         text = np.frombuffer(json.dumps(header | change).encode(), dtype=np.uint8)
         np.savez(tmp_path / "calibration.npz", **arrays | {"header": text})
         with pytest.raises(InputError, match=r"calibration\.npz: not the calibration"):
@@ -93,6 +93,6 @@ def test_the_command_checks_the_table(answered, run, monkeypatch):
 def test_neighbours_are_looked_for_among_the_stored_rows(answered):
     folder, pool = answered
     weighing = Weighing.load(folder / "answer" / "calibration.npz")
-    assert len(weighing.windows.sample[0]) == 2000 and weighing.question["marginals"] == "isolation"
+    assert len(weighing.reference.sample[0]) == 2000 and weighing.question["marginals"] == "isolation"
     again = weighing.calibrator.isolation(weighing.features.matrix(pool), 0.5)
     assert again.shape == (ROWS,) and np.isfinite(again).all() and again.max() > 3

@@ -14,7 +14,7 @@ from biselect.large.spool import partitions_of
 from biselect.large.summaries import sum_up
 from biselect.options import Watch
 from biselect.progress import steps_of
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 
 QUIET = steps_of(False)
 
@@ -53,14 +53,20 @@ def test_a_summary_is_the_same_for_any_division(tiny, tables, split_up):
 def test_a_summary_says_what_the_rows_say(tiny, tables):
     table = odd(tables(mixed=True)[0])
     found = sum_up(partitions_of(table), COLUMNS, Threads(), QUIET, time_column="when").summary
-    exact = ReferenceSummary(entries=None).add(table, time_column="when", columns=COLUMNS)
-    for name in ("rows", "first", "last", "missing", "categories", "left_out"):
+    exact = Reference(knots=None).add(table, time_column="when", columns=COLUMNS)
+    for name in ("rows", "first", "last", "missing", "left_out"):
         assert getattr(found, name) == getattr(exact, name), name
     assert list(found.missing) == COLUMNS and "note" in found.left_out
-    assert set(found.numbers) == set(exact.numbers) and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
-    for name in found.numbers:
+    assert (
+        found.types == exact.types
+        and found.quantities == exact.quantities
+        and 0 < found.only(["x0", "x1", "x2"]).rank_error < 0.02
+    )
+    for name in found.types.keys() - {*found.quantities}:
+        assert found.counts[name] == exact.counts[name], name
+    for name in found.quantities:
         values = np.sort(pc.drop_null(pc.if_else(pc.is_nan(table[name]), None, table[name])).to_numpy())
-        column = found.numbers[name].column()
+        column = found.counts[name]
         assert column.size == values.size
         assert np.abs(column.at_most(values) - np.searchsorted(values, values, "right")).max() <= column.rank_error
 
@@ -112,7 +118,7 @@ def test_windows_of_a_table_in_parts(tiny, monkeypatch, split_up):
 def test_a_summary_stands_on_either_side(tmp_path):
     older, newer = frame(0.0, 0), frame(0.5, 1)
     for name, table, day in (("june", older, "2026-06-01"), ("july", newer, "2026-07-01")):
-        ReferenceSummary().add(table.assign(day=day), time_column="day").save(tmp_path / f"{name}.npz")
+        Reference().add(table.assign(day=day), time_column="day").save(tmp_path / f"{name}.npz")
     found = bs.monitor(tmp_path / "july.npz", tmp_path / "june.npz")
     assert found["points"][0]["changes"] == bs.monitor(newer, older)["points"][0]["changes"]
     assert "Of the older reference a summary was given: 4,000 rows from 2026-06-01" in found["remarks"][0]
@@ -132,7 +138,7 @@ def test_yesterday_and_today_are_summed_up_merged_and_watched(run, tiny, tmp_pat
         assert outcome.code == 0, outcome.err
     outcome = run("summarise", tmp_path / "one.npz", tmp_path / "two.npz", "--out", tmp_path / "merged.npz")
     assert "8,000 rows from 1.0 to 2.0, 5 columns" in outcome.out
-    assert state(ReferenceSummary.load(tmp_path / "merged.npz")) == state(ReferenceSummary.load(tmp_path / "both.npz"))
+    assert state(Reference.load(tmp_path / "merged.npz")) == state(Reference.load(tmp_path / "both.npz"))
     tomorrow = split_up(pa.Table.from_pandas(frame(0.5, 3)), "tomorrow", 3)
     watched = run("monitor", tomorrow, "--older", tmp_path / "merged.npz", "--memory", "1 GiB", "--on", "threads")
     assert watched.code == 1 and "counted in parts" in " ".join(watched.out.split())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from biselect import Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
+from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores
 from biselect.tables._frames import NamedMatrix
 from biselect.weights import Weigher
 
@@ -142,7 +142,7 @@ def test_rare_categories_and_gaps_are_sides_of_their_own():
     pool[4:8, 1] = 9
     table = NamedMatrix(values=pool, names=reference.names, labels=reference.labels)
     calibrator = Weigher().fit(reference)
-    found = sides_of(calibrator, table)
+    found = calibrator.directions(table)
     assert set(found[:, 2]) == {SIDES.index("rare")} and (found[:4, 0] == SIDES.index("missing")).all()
     problem = calibrator.problem(table, k=4, m=2, marginals="none")
     told = by_side(problem, found)

@@ -9,7 +9,7 @@ import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Watch, Weighing
 from biselect.pages import render_monitor
-from biselect.weights import ReferenceSummary
+from biselect.weights import Reference
 
 
 def frame(shift, seed, rows=300):
@@ -97,12 +97,12 @@ def test_an_outage_is_an_alarm_and_not_an_error():
 
 def test_a_summary_stands_for_the_older_table(tmp_path):
     older, newer = frame(0.0, 0, 2000), frame(0.5, 1, 2000)
-    ReferenceSummary().add(older).save(tmp_path / "june.npz")
+    Reference().add(older).save(tmp_path / "june.npz")
     from_rows, from_file = (bs.monitor(newer, past, k=3, m=2) for past in (older, str(tmp_path / "june.npz")))
     assert from_file["points"][0]["changes"] == from_rows["points"][0]["changes"]
     assert from_file["points"][0]["replaced"].keys() == from_rows["points"][0]["replaced"].keys()
     with pytest.raises(InputError, match="the summary has no column 'e'"):
-        bs.monitor(newer.assign(e=1.0), ReferenceSummary().add(older))
+        bs.monitor(newer.assign(e=1.0), Reference().add(older))
 
 
 def test_small_tables_are_weighed_with_a_smaller_pool():

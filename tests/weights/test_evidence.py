@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from biselect.weights.evidence import BINS, Evidence, histograms
+from biselect.columns.number import BINS
+from biselect.weights.evidence import Evidence, histograms
 
 
 @pytest.mark.parametrize(

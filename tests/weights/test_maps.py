@@ -34,14 +34,13 @@ def test_weights_are_bounded_row_independent_and_grow_outwards(assert_sound_weig
 @EVERY_MAP
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
-def test_weights_do_not_change_under_increasing_affine_maps_nor_with_the_center(name, seed):
+def test_weights_do_not_change_under_increasing_affine_maps(name, seed):
     rng = np.random.default_rng(seed)
     reference, pool = rng.standard_t(3, size=(60, 2)), 2 * rng.standard_t(3, size=(9, 2))
     scale, shift = rng.uniform(0.5, 4, size=2), rng.normal(size=2)
     before = Weigher(map=name).fit(reference).weights(pool)
-    for center in ("median", "mean"):
-        moved = Weigher(map=name, center=center).fit(reference * scale + shift)
-        np.testing.assert_allclose(moved.weights(pool * scale + shift), before, rtol=1e-4, atol=1e-4)
+    moved = Weigher(map=name).fit(reference * scale + shift)
+    np.testing.assert_allclose(moved.weights(pool * scale + shift), before, rtol=1e-4, atol=1e-4)
 
 
 def test_rank_maps_ignore_any_increasing_map_of_a_feature():

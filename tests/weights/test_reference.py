@@ -6,7 +6,7 @@ from pyarrow import parquet
 
 from biselect.errors import InputError
 from biselect.tables.readers._columnar import parquet_blocks
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 
 
 def test_a_reference_of_one_row_is_refused_like_any_too_short_one():
@@ -35,7 +35,7 @@ def blocks(table, rows):
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])
 def test_a_stream_that_fits_gives_the_weights_of_the_table(name):
     whole = Weigher(map=name).fit(TABLE)
-    streamed = Weigher(map=name).fit_blocks(blocks(TABLE, 700))
+    streamed = Weigher(map=name).fit(Reference.of(blocks(TABLE, 700)))
     assert streamed.facts == whole.facts and streamed.facts.rank_error == 0
     np.testing.assert_array_equal(streamed.weights(POOL), whole.weights(POOL))
 
@@ -43,13 +43,13 @@ def test_a_stream_that_fits_gives_the_weights_of_the_table(name):
 @pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad-z"])
 def test_a_sketched_stream_comes_close_and_says_how_close(name):
     whole = Weigher(map=name).fit(TABLE)
-    streamed = Weigher(map=name).fit_blocks(blocks(TABLE, 700), memory=40_000)
+    streamed = Weigher(map=name).fit(Reference.of(blocks(TABLE, 700), knots=2500))
     assert 0 < streamed.facts.rank_error < 0.1
     assert np.abs(streamed.weights(POOL) - whole.weights(POOL)).mean() < 0.2
 
 
 def test_sketched_ecdf_weights_are_within_what_the_rank_error_allows():
-    streamed = Weigher().fit_blocks(blocks(TABLE, 700), memory=40_000)
+    streamed = Weigher().fit(Reference.of(blocks(TABLE, 700), knots=2500))
     error = streamed.facts.rank_error * 9000 / 9001
     exact = np.exp(-Weigher(cap=50).fit(TABLE).weights(POOL))
     assert (np.abs(np.exp(-streamed.weights(POOL)) - exact) <= 2 * error + 1e-12).all()
@@ -59,19 +59,19 @@ def test_missing_entries_are_filled_by_the_median_in_a_stream_too():
     table = TABLE.astype(float).copy()
     table.iloc[::7, 0] = np.nan
     whole = Weigher(missing="median").fit(table)
-    streamed = Weigher(missing="median").fit_blocks(blocks(table, 700))
+    streamed = Weigher(missing="median").fit(Reference.of(blocks(table, 700)))
     assert streamed.facts.filled == whole.facts.filled == 1286
     np.testing.assert_array_equal(streamed.weights(POOL), whole.weights(POOL))
     filled = table.fillna({"x": table["x"].median()})
     np.testing.assert_allclose(whole.weights(POOL), Weigher().fit(filled).weights(POOL))
     with pytest.raises(InputError, match="missing value in column 'x', row 700"):
-        Weigher(missing="error").fit_blocks(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350))
+        Reference.of(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350), missing="error")
 
 
 def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):
     path = tmp_path / "reference.parquet"
     parquet.write_table(pa.Table.from_pandas(TABLE), path)
-    streamed = Weigher().fit_blocks(parquet_blocks(path, columns=["y"]))
+    streamed = Weigher().fit(Reference.of(parquet_blocks(path, columns=["y"])))
     assert streamed.feature_names == ("y",)
     np.testing.assert_array_equal(streamed.weights(POOL), Weigher().fit(TABLE[["y"]]).weights(POOL[["y"]]))
     with pytest.raises(InputError, match="has no column 'z'; it has: x, y"):
@@ -85,6 +85,6 @@ def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):
 
 def test_streams_that_cannot_be_fit_are_refused():
     with pytest.raises(InputError, match="no blocks"):
-        Weigher().fit_blocks([])
+        Weigher().fit(Reference.of([]))
     with pytest.raises(InputError, match="lacks columns of the reference: 'y'"):
-        Weigher().fit_blocks([TABLE, TABLE[["x"]]])
+        Weigher().fit(Reference.of([TABLE, TABLE[["x"]]]))

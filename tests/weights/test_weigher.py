@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from biselect.columns.column_type import Cells
 from biselect.errors import InputError
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 
 
 @given(st.integers(0, 1000))
@@ -40,16 +41,16 @@ def test_tied_shares_count_every_entry_that_equals_another():
 
 def test_reference_counts_are_strict():
     calibrator = Weigher().fit(np.repeat(np.arange(5.0), 4)[:, None])
-    below, above = calibrator.reference_counts(calibrator.residuals([[3.0], [9.0]]))
-    assert below[:, 0].tolist() == [12, 20]
-    assert above[:, 0].tolist() == [4, 0]
+    column = calibrator.columns[0]
+    cells = column.type.describe(column, Cells(np.array([3.0, 9.0])), np.array([3.0, 9.0]))
+    assert [cell.below for cell in cells] == [12, 20]
+    assert [cell.above for cell in cells] == [4, 0]
 
 
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
         ({"map": "magic"}, "no map 'magic'; choose one of: reach"),
-        ({"center": "mode"}, "center must be one of"),
         ({"cap": 0}, "cap"),
         ({"cap": np.nan}, "cap"),
         ({"missing": "zero"}, "missing must be one of"),
@@ -68,7 +69,7 @@ def test_unusable_references_and_pools_are_refused():
         Weigher().fit(np.ones((20, 0)))
     with pytest.raises(InputError, match="holds no value at all"):
         Weigher(missing="median").fit(np.full((20, 1), np.nan))
-    for fit in (Weigher().fit, lambda table: Weigher().fit_blocks([table] * 5, memory=8)):
+    for fit in (Weigher().fit, lambda table: Weigher().fit(Reference.of([table] * 5, knots=8))):
         with pytest.raises(InputError, match="column '0' of the reference holds values too large to square"):
             fit(np.linspace(-1e300, 1e300, 400)[:, None])
     with pytest.raises(InputError, match="not been fit"):

@@ -4,7 +4,7 @@ from scipy import special
 
 from biselect import solve
 from biselect.errors import InputError
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.whole_row import WholeRow
 
 
@@ -99,7 +99,7 @@ def test_the_sample_does_not_depend_on_the_blocks(monkeypatch):
     monkeypatch.setattr("biselect.weights.reference.SAMPLE", 30)
     table = np.random.default_rng(5).normal(size=(90, 2))
     whole = Weigher().fit(table)
-    parts = Weigher().fit_blocks([table[:7], table[7:50], table[50:]])
+    parts = Weigher().fit(Reference.of([table[:7], table[7:50], table[50:]]))
     pool = np.random.default_rng(6).normal(size=(9, 2))
     np.testing.assert_allclose(parts.isolation(pool, 0.5), whole.isolation(pool, 0.5))
     assert sum(map(len, whole._sample)) == 30
@@ -109,4 +109,4 @@ def test_what_cannot_be_is_refused():
     calibrator = Weigher().fit(np.random.default_rng(0).normal(size=(20, 2)))
     with pytest.raises(InputError, match="k must be a whole number"):
         calibrator.near_weight(np.zeros((3, 2)), k=0)
-    assert isinstance(calibrator._neighbourhood, WholeRow)
+    assert isinstance(calibrator._whole_row, WholeRow)

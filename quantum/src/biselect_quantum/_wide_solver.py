@@ -24,7 +24,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training.first_angles import ramp, units
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import PART, Look, OutOfTimeError, go_on
+from biselect_quantum.simulate.limits import PART, OutOfTimeError, StopCheck, never_stop
 from biselect_quantum.simulate.wide import BondLimitError
 from biselect_quantum.uniform import uniform_choices
 
@@ -41,7 +41,7 @@ LAST = 0.2  # share of the time limit for the last measurement
 def by_wide_sampler(
     problem: SelectionProblem,
     run: Run,
-    look: Look = go_on,
+    look: StopCheck = never_stop,
     *,
     depth: int,
     schedule: str,
@@ -58,13 +58,13 @@ def by_wide_sampler(
     seed = run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
     rng = np.random.default_rng(seed)
     begin = _begin(problem, run, start, rng)
-    best, seen = (begin, problem.energy(*begin)), 0
+    best, shots_drawn = (begin, problem.energy(*begin)), 0
     run.improved(0, best[1])
-    kept = min(COUPLINGS, *problem.coupling.shape)
+    products = min(COUPLINGS, *problem.coupling.shape)
     origin = "the greedy choice" if start == "dicke" else f"a {start} choice"
     notes = [
         f"the sector does not fit into memory: this is a sparse circuit from {origin}, not the whole ansatz; "
-        f"its cost keeps {kept} of {problem.coupling.size} products"
+        f"its cost keeps {products} of {problem.coupling.size} products"
     ]
     info: dict[str, Any] = {
         "method": "wide sampler",
@@ -75,14 +75,14 @@ def by_wide_sampler(
     }
 
     def measured(angles: NDArray[np.float64], count: int) -> Samples:
-        nonlocal best, seen
-        found = draw(begin, angles, count, int(rng.integers(1 << 31)))
-        seen += count
-        samples, features, energy = found.best
+        nonlocal best, shots_drawn
+        samples_drawn = draw(begin, angles, count, int(rng.integers(1 << 31)))
+        shots_drawn += count
+        samples, features, energy = samples_drawn.best
         if energy < best[1]:
             best = (samples.tolist(), features.tolist()), energy
-            run.improved(seen, energy)
-        return found
+            run.improved(shots_drawn, energy)
+        return samples_drawn
 
     try:
         draw, info["depth"] = _deepest(problem, look, depth, schedule, mixer, begin)
@@ -91,16 +91,16 @@ def by_wide_sampler(
         leader, value, step = ramp(draw.spec, HEIGHTS[0], 1), np.inf, STEP
         first = [ramp(draw.spec, height, sign) for height in HEIGHTS for sign in (1, -1)]
         tries, last_part = min(evaluations, EVALUATIONS), run.after(1 - LAST)
-        while (done := info["evaluations"]) < tries and not (done and run.now() >= last_part):
+        while (tried := info["evaluations"]) < tries and not (tried and run.now() >= last_part):
             angles = (
-                first[done] if done < len(first) else leader + step * rng.normal(size=leader.size) * units(draw.spec)
+                first[tried] if tried < len(first) else leader + step * rng.normal(size=leader.size) * units(draw.spec)
             )
             try:
-                found = _tail(measured(angles, FEW), begin)
+                cvar = _tail(measured(angles, FEW), begin)
             except BondLimitError:  # angles near zero need fewer bond states than others
-                found = np.inf
-            if found < value:
-                leader, value = angles, found
+                cvar = np.inf
+            if cvar < value:
+                leader, value = angles, cvar
             else:
                 step *= SHORTER
             info["evaluations"] += 1
@@ -109,7 +109,7 @@ def by_wide_sampler(
             run.report(0.9 * info["evaluations"] / tries, best[1])
         last = measured(leader, shots)
         info["hit_rate"] = last.hit_rate(best[1])
-        info["random_energy"] = _chance(problem, seen, rng, look)
+        info["random_energy"] = _chance(problem, shots_drawn, rng, look)
         if info["random_energy"] < best[1]:
             notes.append("as many uniform feasible choices found a better one")
     except OutOfTimeError:
@@ -118,7 +118,7 @@ def by_wide_sampler(
     run.report(1.0, energy)
     if energy >= info["start_energy"]:
         notes.append("no shot was better than the start: the answer is the start")
-    return Answer(samples=np.array(samples), features=np.array(features), info={**info, "shots": seen})
+    return Answer(samples=np.array(samples), features=np.array(features), info={**info, "shots": shots_drawn})
 
 
 def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Generator) -> Choice:
@@ -131,7 +131,7 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
 
 
 def _deepest(
-    problem: SelectionProblem, look: Look, depth: int, schedule: str, mixer: str, begin: Choice
+    problem: SelectionProblem, look: StopCheck, depth: int, schedule: str, mixer: str, begin: Choice
 ) -> tuple[WideShots, int]:
     """Shots of the deepest circuit, up to `depth`, that has few enough bond states."""
     groups = surrogate(problem, _heaviest_products(problem, look))
@@ -150,32 +150,32 @@ def _deepest(
     )
 
 
-def _heaviest_products(problem: SelectionProblem, look: Look = go_on) -> list[tuple[int, int]]:
+def _heaviest_products(problem: SelectionProblem, look: StopCheck = never_stop) -> list[tuple[int, int]]:
     """Pairs of the largest weights by size, no two with the same sample or feature; the first in order on a tie.
 
     Whatever was taken before, one of the heaviest few of a column is still free.
     """
     count = min(COUPLINGS, *problem.coupling.shape)
-    found: list[tuple[float, int, int]] = []
+    candidates: list[tuple[float, int, int]] = []
     for j, column in enumerate(problem.columns):
         look()
         sizes = np.abs(column)
-        found += [(-float(sizes[i]), int(i), j) for i in top(sizes, count)]
-    kept: list[tuple[int, int]] = []
-    for _, i, j in sorted(found):
-        if len(kept) < count and all(i != row and j != line for row, line in kept):
-            kept.append((i, j))
-    return kept
+        candidates += [(-float(sizes[i]), int(i), j) for i in top(sizes, count)]
+    heaviest: list[tuple[int, int]] = []
+    for _, i, j in sorted(candidates):
+        if len(heaviest) < count and all(i != row and j != line for row, line in heaviest):
+            heaviest.append((i, j))
+    return heaviest
 
 
-def _tail(found: Samples, begin: Choice) -> float:
+def _tail(shots: Samples, begin: Choice) -> float:
     """CVaR of the shots that left the start: with it, standing still would win."""
-    stayed = (found.samples == begin[0]).all(axis=1) & (found.features == begin[1]).all(axis=1)
-    energies = np.repeat(found.energies[~stayed], found.counts[~stayed])
+    stayed = (shots.samples == begin[0]).all(axis=1) & (shots.features == begin[1]).all(axis=1)
+    energies = np.repeat(shots.energies[~stayed], shots.counts[~stayed])
     return float(energies[: max(1, round(TAIL * len(energies)))].mean()) if len(energies) else np.inf
 
 
-def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, look: Look = go_on) -> float:
+def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, look: StopCheck = never_stop) -> float:
     """The best of as many uniform feasible choices."""
     lowest, at_once = np.inf, max(1, PART // (problem.n_samples + problem.n_features + problem.k * problem.m))
     for begin in range(0, shots, at_once):

@@ -1,4 +1,12 @@
-"""Angles of gates and order of bits, once; the signs and factors of the energy stand in `biselect.core.ising`."""
+"""Conventions of angles, signs and orders, once; the energy's own signs and factors stand in `biselect.core.ising`.
+
+- Energies are minimised: H is minus the score. Pauli Z measures x = (1 - Z)/2, so a chosen item is |1⟩.
+- A layer is exp(-i Σ_g γ_g H_g), then exp(-iβ(XX + YY)/2) on every mixer edge, in the order of the circuit; radians.
+- Qubit i is sample i, qubit N + j is feature j. Arrays of bits have qubit 0 first; Qiskit's strings have it last.
+- A state of the sector is C(N, k) × C(D, m), subsets in colexicographic order: in ascending order of their bitmasks.
+
+Circuits are equal up to a global phase, here and everywhere below.
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -21,7 +21,7 @@ from biselect.errors import InputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """Distinct choices and how often each was seen, lowest energy first.
+    """Distinct choices inside the budgets and how often each was measured, lowest energy first.
 
     Attributes:
         samples: (distinct, k) positions.
@@ -37,16 +37,16 @@ class Samples:
 
     @property
     def shots(self) -> int:
-        """All shots."""
+        """Number of shots."""
         return int(self.counts.sum())
 
     @property
     def best(self) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-        """Samples, features and energy of the best choice seen."""
+        """Samples, features and energy of the best choice that was measured."""
         return self.samples[0], self.features[0], float(self.energies[0])
 
     def mean_energy(self) -> float:
-        """Mean over shots."""
+        """Mean energy of the shots."""
         return float(np.average(self.energies, weights=self.counts))
 
     def cvar(self, share: float = 0.05) -> float:
@@ -55,7 +55,7 @@ class Samples:
         return float(np.repeat(self.energies, self.counts)[:tail].mean())
 
     def hit_rate(self, threshold: float) -> float:
-        """Share of shots at or below the threshold: p_BK."""
+        """Share of shots at or below the threshold, p_BK, from 0 to 1."""
         return float(self.counts[self.energies <= threshold].sum() / self.shots)
 
 
@@ -98,7 +98,11 @@ class Shots(CountedBits):
     """Decoded bitstrings of N + D columns under the problem's variables, samples first, in or out of the budgets."""
 
     def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
-        """Which bitstrings meet both budgets exactly, and all rules."""
+        """Tell which bitstrings meet both budgets exactly, and all rules.
+
+        Returns:
+            (distinct,) truth values.
+        """
         samples, features = self.bits[:, : problem.n_samples], self.bits[:, problem.n_samples :]
         met = (samples.sum(axis=1) == problem.k) & (features.sum(axis=1) == problem.m)
         return met & problem.sample_rules.allow_bits(samples) & problem.feature_rules.allow_bits(features)
@@ -111,11 +115,12 @@ class Shots(CountedBits):
         """The shots inside budgets and rules as choices, lowest energy first; equal energies in order of their bits."""
         inside = self.inside(problem)
         bits, counts = self.bits[inside], self.counts[inside]
-        chosen = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
-        looked_at = np.nonzero(bits[:, problem.n_samples :])[1].reshape(-1, problem.m)
-        energies = problem.energies(chosen, looked_at)
+        samples = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
+        features = np.nonzero(bits[:, problem.n_samples :])[1].reshape(-1, problem.m)
+        energies = problem.energies(samples, features)
         order = np.argsort(energies, kind="stable")
-        return Samples(samples=chosen[order], features=looked_at[order], energies=energies[order], counts=counts[order])
+        samples, features = samples[order], features[order]
+        return Samples(samples=samples, features=features, energies=energies[order], counts=counts[order])
 
 
 def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Samples:
@@ -125,21 +130,32 @@ def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] 
         counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,
             or a table of shots × classical bits.
         problem: the dense problem; energies are its own.
-        layout: the classical bit of each logical qubit, `Compiled.clbits`.
+        layout: the classical bit of each logical qubit, `CompiledCircuit.clbits`.
+
+    Returns:
+        Distinct choices, lowest energy first; shots outside budgets or rules are left out.
+
+    Raises:
+        InputError: no layout, no shots, or bits that do not fit it.
+
+    >>> problem = SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1)
+    >>> shots = decode_counts({"101": 2, "110": 5, "111": 1}, problem, [0, 1, 2])  # the last character is bit 0
+    >>> shots.best[0].tolist(), shots.counts.tolist()
+    ([1], [5, 2])
     """
     return decode_bits(counts, problem, layout).samples(problem)
 
 
 def decode_bits(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Shots:
-    """All shots under the problem's variables, inside the budgets or not; arguments as in `decode_counts`."""
+    """Decode all shots, inside the budgets or not, to the problem's variables; arguments as in `decode_counts`."""
     if layout is None:
         raise InputError(
             "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
             "`layout_of` its manifest"
         )
-    columns, wanted = list(layout), problem.n_samples + problem.n_features
-    if len(columns) != wanted:
-        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
+    columns, variables = list(layout), problem.n_samples + problem.n_features
+    if len(columns) != variables:
+        raise InputError(f"the layout has {len(columns)} entries, the problem has {variables} variables")
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")

@@ -22,7 +22,7 @@ from biselect_quantum.circuits.training import Training, train
 from biselect_quantum.circuits.training.first_angles import ramp
 from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
-from biselect_quantum.simulate.limits import check_memory, look, parts
+from biselect_quantum.simulate.limits import check_memory, check_stop, parts
 from biselect_quantum.uniform import uniform_choices, uniform_energy
 
 TRAINING = 0.8  # share of the time limit
@@ -100,7 +100,7 @@ def qaoa(
         check_memory(problem.sector, np.complex64, states=2 * STATES)
     except InputError:
         with run.stop_flag() as stop:
-            answer = by_wide_sampler(problem, run, partial(look, stop), **how)
+            answer = by_wide_sampler(problem, run, partial(check_stop, stop), **how)
         energy = problem.energy(answer.samples, answer.features)
         return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
     return _by_sector(problem, run, begin, workers=workers, **how)
@@ -121,13 +121,13 @@ def _by_sector(
 ) -> Answer:
     """Train and measure; where time is up on the way, what was measured until then."""
     origin = None if start == "dicke" else start_choice(problem, start, run.rng())
-    seed, drawn, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
-    found: list[Best] = []
+    seed, draw_seed, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
+    bests: list[Best] = []
     info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": []}
 
     def note(best: Best, training: Training | None = None) -> None:
         """Keep what the shots of a circuit found, and the training that gave its angles."""
-        found.append(best)
+        bests.append(best)
         if training is not None:
             info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
             info["evaluations"] += training.evaluations
@@ -137,12 +137,12 @@ def _by_sector(
     def means(first: float, last: float) -> dict[str, Any]:
         """Budget of a part of the training."""
         limit = run.deadline - begin
-        left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
-        reached = min((best[2] for best in found), default=uniform_energy(problem)[0])
+        seconds_left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
+        reached = min((best[2] for best in bests), default=uniform_energy(problem)[0])
         return {
             "evaluations": max(1, round((last - first) * evaluations)),
-            "seconds": left,
-            "progress": lambda done, value: run.report(TRAINING * (first + done * (last - first)), reached),
+            "seconds": seconds_left,
+            "progress": lambda progress, value: run.report(TRAINING * (first + progress * (last - first)), reached),
             "seed": seed,
             "workers": workers,
         }
@@ -160,36 +160,36 @@ def _by_sector(
             stop=stop,
         )
         if run.deadline < np.inf:  # training may not end in time, so its first angles are measured before
-            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, drawn).best)
+            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, draw_seed).best)
             info["notes"] = [UNTRAINED]
         coarse = train(ansatz, objective="cvar", **means(0, COARSE))
-        note(ansatz.sample(coarse.angles, shots, drawn).best, coarse)
+        note(ansatz.sample(coarse.angles, shots, draw_seed).best, coarse)
         goal: dict[str, Any] = {
             "strategy": "polish",
             "objective": "hit-rate",
-            "threshold": min(best[2] for best in found),
+            "threshold": min(best[2] for best in bests),
             "start_from": [coarse.angles],
         }
         fine = train(ansatz, **goal, **means(COARSE, 1))
         note(ansatz.sample(fine.angles, shots, measured).best, fine)
-        energy = min(best[2] for best in found)
+        energy = min(best[2] for best in bests)
         info["hit_rate"] = ansatz.hit_rate(fine.angles, energy)
         slack = rounding_slack(energy_scale(problem), np.float64)
-        info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
+        info.update(_by_chance(ansatz.energies, energy, len(bests) * shots, slack, stop))
 
     try:
         run_until(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
-        if not found:
-            found.append(_of_the_start(problem, origin, shots, drawn))
+        if not bests:
+            bests.append(_of_the_start(problem, origin, shots, draw_seed))
             info["notes"] = [f"there was no time to train a circuit: these are {shots} shots of its start"]
         elif info["notes"] != [UNTRAINED]:
             info["notes"].append("time was up before all was measured")
-    found, info = list(found), dict(info)  # work that was left behind may still hold these
-    samples, features, energy = min(found, key=lambda best: best[2])
+    bests, info = list(bests), dict(info)  # work that was left behind may still hold these
+    samples, features, energy = min(bests, key=lambda best: best[2])
     seconds = Run.now() - begin
     run.report(1.0, energy)
-    info |= {"shots": len(found) * shots, **_advice(problem, run, energy, seconds)}
+    info |= {"shots": len(bests) * shots, **_advice(problem, run, energy, seconds)}
     return Answer(samples=samples, features=features, info=info)
 
 

@@ -12,10 +12,13 @@ __all__ = ["uniform_energy"]
 
 
 def uniform_energy(problem: SelectionProblem) -> tuple[float, float]:
-    """Mean μ_RF and standard deviation σ_RF over all choices inside the budgets, and the rules where there are any.
+    """Mean μ_RF and standard deviation σ_RF of the energy over all choices inside budgets and rules.
 
     W is a part by rows within each block of rows, a part by columns likewise, and a rest whose rows and columns add up
     to nought within each block. The first two act as marginals; the three sums that are left are uncorrelated.
+
+    Returns:
+        Both in units of the energy; σ_RF is that of a single choice.
 
     >>> uniform_energy(SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1))
     (-2.0, 1.0)
@@ -60,7 +63,7 @@ def _spread(length: int, blocks: Blocks) -> NDArray[np.float64]:
 
 def _centred(values: NDArray[np.float64], blocks: Blocks) -> NDArray[np.float64]:
     """Values less their mean in each block, along the first axis."""
-    found = values.copy()
+    centred = values.copy()
     for members, _ in blocks.parts:
-        found[list(members)] -= found[list(members)].mean(axis=0)
-    return found
+        centred[list(members)] -= centred[list(members)].mean(axis=0)
+    return centred

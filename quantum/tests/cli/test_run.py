@@ -155,10 +155,10 @@ def test_a_run_fixes_its_options(run, compiled, tmp_path):
 
 def test_a_doubtful_job_names_the_option(run, compiled, tmp_path, monkeypatch):
     from biselect_quantum.devices.execution import runner
-    from biselect_quantum.devices.execution.remote import DoubtfulJobError
+    from biselect_quantum.devices.execution.remote import UnknownJobStateError
 
     def doubt(*arguments, **options):
-        raise DoubtfulJobError("repeat 1 may be there; resubmit=True hands it in once more")
+        raise UnknownJobStateError("repeat 1 may be there; resubmit=True hands it in once more")
 
     monkeypatch.setattr(runner, "execute", doubt)
     done = run("run", compiled, "--on", "sector", "--out", tmp_path / "r")

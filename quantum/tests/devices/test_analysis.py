@@ -10,7 +10,13 @@ from scipy.stats import binomtest
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.analysis import analyse, analyse_repaired, band_1, closed_gap, exact_interval
+from biselect_quantum.devices.analysis import (
+    analyse,
+    analyse_repaired,
+    closed_gap,
+    exact_interval,
+    within_one_of_budget,
+)
 from biselect_quantum.shots import Shots
 from biselect_quantum.uniform import uniform_energy
 
@@ -172,7 +178,7 @@ def test_repair_flips_the_best_bit_first(seed):
     k, m = int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1))
     problem = SelectionProblem(coupling=rng.normal(size=(n, d)), k=k, m=m, **scores)
     shots = Shots.of_table(rng.integers(2, size=(60, n + d)), np.ones(60, dtype=np.int64))
-    found = band_1(shots, problem)
+    found = within_one_of_budget(shots, problem)
     expected = {}
     for row, count in zip(shots.bits, shots.counts, strict=True):
         mended = repaired_slowly(problem, row)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect_quantum.devices.device_errors import Calibration, calibration, heron_positions, positions_of
+from biselect_quantum.devices.device_errors import DeviceErrors, device_errors, heron_positions, positions_of
 from biselect_quantum.devices.targets import load_target
 
 
@@ -18,7 +18,7 @@ def test_parts_and_neighbours_are_what_a_walk_along_edges_finds(seed, qubits, de
     pairs = [(i, j) for j in range(qubits) for i in range(j) if usable[i] and usable[j] and rng.random() < density / 2]
     rng.shuffle(pairs)
     edges = {(int(i), int(j)): float(rng.random()) for i, j in pairs}
-    device = Calibration(qubit_costs=np.where(usable, 0.1, np.inf), edge_costs=edges)
+    device = DeviceErrors(qubit_costs=np.where(usable, 0.1, np.inf), edge_costs=edges)
     reached = {q: {q} for q in np.flatnonzero(usable).tolist()}
     for _ in range(qubits):
         for i, j in edges:
@@ -38,8 +38,8 @@ def test_a_target_without_readout_is_refused(small):
     target = Target(num_qubits=2)
     target.add_instruction(CZGate(), {(0, 1): None})
     with pytest.raises(InputError, match="no readout"):
-        calibration(target)
-    assert calibration(small.device("cz", [(0, 1)], 3)).parts() == [[0, 1], [2]]
+        device_errors(target)
+    assert device_errors(small.device("cz", [(0, 1)], 3)).parts() == [[0, 1], [2]]
 
 
 def test_known_lattices_are_drawn_as_they_are_and_others_by_springs():

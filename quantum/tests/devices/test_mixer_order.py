@@ -15,7 +15,7 @@ from biselect.errors import InputError
 from biselect_quantum.circuits import AnsatzSpec
 from biselect_quantum.devices import choose_patch, compile_circuit, hardware_mask, load_target, masked, place_circuit
 from biselect_quantum.devices._order_kernels import follow_order
-from biselect_quantum.devices.mixer_order import _course, choose_order, choose_start, recoloured
+from biselect_quantum.devices.mixer_order import _costs, choose_order, choose_start, recoloured
 from biselect_quantum.devices.paths import IN_ORDER, YFramePath
 from biselect_quantum.simulate.program import XY
 
@@ -38,32 +38,30 @@ def program(spot, seed, depth=2):
     return AnsatzSpec(sparse, depth, "bilinear", mixer, "random", seed=seed).program()
 
 
-def plainly(course, bits, order):
+def plainly(costs, bits, order):
     """What `follow_order` says of gates and spread, edge by edge."""
     known, spread, gates = set(range(len(bits))), [float(bit) for bit in bits], 0
-    for _ in range(course.layers):
-        gates += sum(known.isdisjoint(pair) for pair in course.cross.tolist())
-        for a, b in course.edges[order].tolist():
+    for _ in range(costs.layers):
+        gates += sum(known.isdisjoint(pair) for pair in costs.cross.tolist())
+        for a, b in costs.edges[order].tolist():
             if {a, b} <= known and bits[a] == bits[b]:
                 continue
             gates += 1 if {a, b} <= known else 2
             known -= {a, b}
             spread[a] = spread[b] = (spread[a] + spread[b]) / 2
-    return gates, float(((np.array(spread) - course.even) ** 2).sum())
+    return gates, float(((np.array(spread) - costs.even) ** 2).sum())
 
 
 @given(seed=st.integers(0, 1 << 30), depth=st.integers(1, 4))
 @settings(max_examples=12)
 def test_the_walk_counts_the_gates_that_the_compiler_writes(boston, spot, seed, depth):
     drawn = program(spot, seed, depth)
-    course = _course(drawn, boston, spot.layout)._replace(
-        errors=np.ones(14), cross_errors=np.ones(len(spot.cross_edges))
-    )
+    costs = _costs(drawn, boston, spot.layout)._replace(errors=np.ones(14), cross_errors=np.ones(len(spot.cross_edges)))
     order = np.random.default_rng(seed).permutation(14)
     bits = np.array(drawn.bits)
-    seconds, errors, uneven = follow_order(course, bits, order)
-    assert (errors, uneven) == pytest.approx(plainly(course, bits, order))
-    edges = course.edges.tolist()
+    seconds, errors, uneven = follow_order(costs, bits, order)
+    assert (errors, uneven) == pytest.approx(plainly(costs, bits, order))
+    edges = costs.edges.tolist()
     ranks = {frozenset(edges[edge]): rank for rank, edge in enumerate(order.tolist())}
     layers = tuple(
         tuple(sorted(layer, key=lambda op: ranks[frozenset(op.qubits)] if op.kind == XY else -1))
@@ -83,7 +81,7 @@ def test_an_order_mixes_as_well_and_never_costs_more(boston, spot, seed):
     assert sorted(found.edges(XY)) == sorted(drawn.edges(XY)) and found.bits == drawn.bits
     assert choose_order(found, boston, spot.layout) == found  # whatever order comes in
     plain = recoloured(drawn)
-    before, after = (_course(each, boston, spot.layout) for each in (plain, found))
+    before, after = (_costs(each, boston, spot.layout) for each in (plain, found))
     order, bits = np.arange(len(before.edges)), np.array(drawn.bits)
     old, new = follow_order(before, bits, order), follow_order(after, bits, order)
     price = [errors + before.decay * seconds + max(0, uneven - old[2]) for seconds, errors, uneven in (old, new)]

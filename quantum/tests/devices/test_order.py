@@ -39,7 +39,7 @@ from biselect_quantum.devices import (
 )
 from biselect_quantum.devices.circuit_files import write_circuit
 from biselect_quantum.devices.execution import execute, freeze, load_run, outcome, plan, take_shots
-from biselect_quantum.devices.noise import noisy_chances, noisy_shots
+from biselect_quantum.devices.noise import noisy_probabilities, noisy_shots
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots
 from biselect_quantum.devices.targets import load_target
@@ -250,7 +250,7 @@ def selection_of_another_order_to_simulate(w):
 
 
 def selection_of_another_order_to_hit(w):
-    refused(lambda: noisy_chances(w.made.compiled, w.made.target, w.problem, bs.solve(w.other), trajectories=2))
+    refused(lambda: noisy_probabilities(w.made.compiled, w.made.target, w.problem, bs.solve(w.other), trajectories=2))
 
 
 def selection_of_the_surrogate_as_a_start(w):
@@ -442,9 +442,9 @@ def shots_of_registers_with_errors(w):
 
 def chances_with_errors(w):
     for choices in (w.best, [w.chosen]):
-        found = noisy_chances(w.made.compiled, w.made.target, w.problem, choices, trajectories=2)
+        found = noisy_probabilities(w.made.compiled, w.made.target, w.problem, choices, trajectories=2)
         assert found.ideal_hit == pytest.approx(w.chances[w.chosen], abs=1e-5)
-    assert noisy_chances(w.still.compiled, w.still.target, w.problem, [w.start], trajectories=2).ideal_hit > 0.999
+    assert noisy_probabilities(w.still.compiled, w.still.target, w.problem, [w.start], trajectories=2).ideal_hit > 0.999
 
 
 # Ways out: masks, surrogates, operators, circuits and files

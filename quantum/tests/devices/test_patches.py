@@ -10,7 +10,7 @@ from biselect.options import flags_of
 from biselect_quantum.circuits.mixers import MIXERS
 from biselect_quantum.devices import compile_problem
 from biselect_quantum.devices._patch_kernels import score_labels, score_paths
-from biselect_quantum.devices.device_errors import calibration
+from biselect_quantum.devices.device_errors import device_errors
 from biselect_quantum.devices.patches import REGISTERS, Patch, choose_patch, make_patch, patch_objections
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.targets import from_snapshot, load_target, snapshot
@@ -39,7 +39,7 @@ def grid(rows, columns, *, cz=0.001, readout=0.01, single=1e-4, missing=(), t2=1
 
 def check(patch, target):
     """Every promise of a patch, by the plainest means."""
-    device = calibration(target)
+    device = device_errors(target)
     assert len(set(patch.layout)) == len(patch.layout) and set(patch.layout) <= set(device.usable)
     edges = {frozenset(edge) for edge in device.edge_costs}
     for register, mixer in ((patch.samples, patch.sample_edges), (patch.features, patch.feature_edges)):
@@ -83,7 +83,7 @@ def test_one_seed_fixes_the_patch():
 def test_walks_score_their_patches_right():
     """The compiled scores against a plain count over edges."""
     target = DEVICES["boston"]
-    device = calibration(target)
+    device = device_errors(target)
     arrays = device.arrays()
     costs = np.where(np.isfinite(device.qubit_costs), device.qubit_costs, 0.0)
     for registers in ("trees", "paths"):
@@ -115,7 +115,7 @@ def test_bad_qubits_and_edges_are_avoided():
 
 def test_faulty_and_missing_qubits_are_left_out():
     target = grid(3, 3, cz={(0, 1): 1.0}, readout={8: 0.6}, missing=(4,))
-    device = calibration(target)
+    device = device_errors(target)
     assert device.usable == [0, 1, 2, 3, 5, 6, 7] and (0, 1) not in device.edge_costs
     check(choose_patch(target, 2, 2, seed=0), target)
     with pytest.raises(InputError, match=r"\[4, 8\] are faulty"):
@@ -125,11 +125,11 @@ def test_faulty_and_missing_qubits_are_left_out():
 def test_missing_figures_count_as_the_worst_known_ones():
     nan = float("nan")
     target = grid(2, 2, cz={(0, 1): nan, (2, 3): 0.02}, readout={0: None, 3: 0.2}, t2={1: nan, 2: 1e-5})
-    device = calibration(target)
+    device = device_errors(target)
     assert device.edge_costs[0, 1] == device.edge_costs[2, 3] > device.edge_costs[0, 2]
-    plain = calibration(grid(2, 2, cz={(2, 3): 0.02, (0, 1): 0.02}, readout={0: 0.2, 3: 0.2}, t2={1: 1e-5, 2: 1e-5}))
+    plain = device_errors(grid(2, 2, cz={(2, 3): 0.02, (0, 1): 0.02}, readout={0: 0.2, 3: 0.2}, t2={1: 1e-5, 2: 1e-5}))
     assert np.array_equal(device.qubit_costs, plain.qubit_costs)
-    nothing = calibration(DEVICES["iqm-54"])
+    nothing = device_errors(DEVICES["iqm-54"])
     assert not nothing.qubit_costs.any() and not any(nothing.edge_costs.values())
 
 
@@ -147,7 +147,7 @@ def test_a_gate_that_was_never_set_up_does_not_count():
 
 
 def test_a_qubit_without_a_lifetime_is_left_out():
-    assert calibration(grid(1, 3, t2={0: 0.0, 1: 1e-4, 2: 1e-4})).usable == [1, 2]
+    assert device_errors(grid(1, 3, t2={0: 0.0, 1: 1e-4, 2: 1e-4})).usable == [1, 2]
 
 
 def test_devices_that_cannot_hold_the_patch_say_why():
@@ -190,12 +190,12 @@ def test_devices_without_readout_or_coupling_map_are_refused():
     bare = Target(num_qubits=2)
     bare.add_instruction(CZGate(), {(0, 1): None})
     with pytest.raises(InputError, match="no readout"):
-        calibration(bare)
+        device_errors(bare)
     everywhere = Target(num_qubits=2)
     everywhere.add_instruction(CZGate(), None)
     everywhere.add_instruction(Measure(), None)
     with pytest.raises(InputError, match="coupling map"):
-        calibration(everywhere)
+        device_errors(everywhere)
 
 
 def test_a_patch_is_objected_to_where_the_device_has_become_worse():

@@ -10,7 +10,7 @@ from biselect.errors import InputError
 from biselect.testing.strategies import blocked_problems, problems
 from biselect_quantum.devices.masks import hardware_mask
 from biselect_quantum.devices.patches import Patch, choose_patch
-from biselect_quantum.devices.placement import _fits, _tamed, carried, place
+from biselect_quantum.devices.placement import _compress_outliers, _fits, mass_on_edges, place
 from biselect_quantum.devices.targets import load_target
 
 
@@ -36,7 +36,7 @@ def brute_mass(problem, patch):
             settled = np.setdiff1d(items, blocks.moving)
             weights = np.where(np.isin(items, settled)[:, None], 0.0, weights)
         weights = weights.T  # the other side
-    return max(carried(weights, patch.cross_edges, s, f) for s in sides[0] for f in sides[1])
+    return max(mass_on_edges(weights, patch.cross_edges, s, f) for s in sides[0] for f in sides[1])
 
 
 @st.composite
@@ -84,7 +84,7 @@ def test_64_qubits_are_placed_with_a_proof(name):
     found = place(problem, patch)
     assert found.proven_optimal
     heaviest = np.sort(problem.coupling, axis=None)[-len(patch.cross_edges) :].sum()
-    assert carried(problem.coupling, patch.cross_edges, range(38), range(26)) < found.mass <= heaviest
+    assert mass_on_edges(problem.coupling, patch.cross_edges, range(38), range(26)) < found.mass <= heaviest
 
 
 def test_a_placement_cut_short_still_has_a_bound():
@@ -114,11 +114,11 @@ def test_an_outlier_does_not_hide_what_the_others_lose(outliers):
 def test_tamed_weights_rank_placements_as_the_given_ones_do(seed, scale):
     rng = np.random.default_rng(seed)
     weights = np.round(10 ** (scale * rng.random((3, 2))))
-    tamed = _tamed(weights, 3)
+    tamed = _compress_outliers(weights, 3)
     cross = [(0, 0), (1, 0), (1, 1)]
     orders = [(s, f) for s in permutations(range(3)) for f in permutations(range(2))]
     exact = [sum(int(weights[s[u], f[v]]) for u, v in cross) for s, f in orders]
-    ours = [carried(tamed, cross, *order) for order in orders]
+    ours = [mass_on_edges(tamed, cross, *order) for order in orders]
     assert exact[int(np.argmax(ours))] == max(exact)
     assert (tamed <= weights).all()
 

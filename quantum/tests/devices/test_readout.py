@@ -13,7 +13,7 @@ from biselect_quantum.devices import compile_circuit
 from biselect_quantum.devices.noise.sampling import misread
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 from biselect_quantum.devices.readout import (
-    Calibration,
+    ReadoutCalibration,
     calibration_circuit,
     correct,
     inside_weights,
@@ -59,7 +59,7 @@ def calibrated(rng, confusion, shots):
     known = np.array([prepared(width, part, 5) for part in (0, 1)])
     tables = [misread(np.repeat(row[None], shots, axis=0).astype(np.int64), confusion, rng) for row in known]
     read = [CountedBits.of_table(table, np.ones(shots, dtype=np.int64)) for table in tables]
-    return Calibration(prepared=known, read=read, pulse_errors=np.zeros(width))
+    return ReadoutCalibration(prepared=known, read=read, pulse_errors=np.zeros(width))
 
 
 def taken(rng, problem, mass, shots, confusion):

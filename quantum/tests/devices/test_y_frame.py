@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect_quantum.devices._y_frame import split_sides, weave
+from biselect_quantum.devices._y_frame import split_sides, to_frames
 from biselect_quantum.simulate.program import Op
 
 LINE = [(0, 1), (1, 2), (2, 3), (3, 4)]
@@ -20,7 +20,7 @@ def test_the_busiest_qubit_never_stops_for_a_phase():
     mixing = [Op(kind="xy", qubits=edge, angle=0.7) for edge in star]
     phases = [Op(kind="rz", qubits=(qubit,), angle=0.1 + qubit) for qubit in range(4)]
     ops = [*mixing, *phases, *mixing, *phases, *mixing]
-    gates = weave(ops, (1, 0, 0, 0), split_sides(star, 4), rzz=True, unitary=False)
+    gates = to_frames(ops, (1, 0, 0, 0), split_sides(star, 4), rzz=True, unitary=False)
     turned = [gate.qubits[0] for gate in gates if gate.name == "ry"]
     assert turned and 0 not in turned
 
@@ -34,7 +34,7 @@ def test_clusters_that_meet_for_the_first_time_need_no_phase(angle):
         Op(kind="rz", qubits=(1,), angle=angle),
         Op(kind="xy", qubits=(1, 2), angle=0.4),
     ]
-    gates = weave(ops, (0, 1, 0, 1), (0, 1, 0, 1), rzz=True, unitary=False)
+    gates = to_frames(ops, (0, 1, 0, 1), (0, 1, 0, 1), rzz=True, unitary=False)
     assert not [gate for gate in gates if gate.name == "ry"]
-    kept = weave(ops, (0, 1, 0, 1), (0, 1, 0, 1), rzz=True, unitary=True)
+    kept = to_frames(ops, (0, 1, 0, 1), (0, 1, 0, 1), rzz=True, unitary=True)
     assert len([gate for gate in kept if gate.name == "ry"]) == (angle < np.pi)

@@ -26,7 +26,7 @@ def case(n, d, k, m, p=3, mixer="ring", seed=0):
         m=m,
         coupling_weight=0.3,
     )
-    registers = [Register(n=s, chosen=c, classes=mixer_classes(mixer, s)) for s, c in ((n, k), (d, m))]
+    registers = [Register(n=s, ones=c, classes=mixer_classes(mixer, s)) for s, c in ((n, k), (d, m))]
     layers = Layers(
         sample=rng.normal(size=(p, n)),
         feature=rng.normal(size=(p, d)),

@@ -14,7 +14,7 @@ from biselect_quantum.conventions import feature_qubit
 from biselect_quantum.simulate import limits as state_memory
 from biselect_quantum.simulate.backends import make_simulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
-from biselect_quantum.simulate.states import embed
+from biselect_quantum.simulate.states import dense_vector
 
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 
@@ -61,7 +61,7 @@ def circuits(draw, most=5):
         pairs = [(i, j) for i in range(size) for j in range(i + 1, size)]
         graph = draw(st.sampled_from(["ring", "path", "complete", "random"]))
         edges = [pair for pair in pairs if rng.random() < 0.5] if graph == "random" else graph
-        registers.append(Register(n=size, chosen=chosen, classes=mixer_classes(edges, size)))
+        registers.append(Register(n=size, ones=chosen, classes=mixer_classes(edges, size)))
     p = draw(st.integers(1, 4))
     mixing = rng.uniform(-4, 4, size=p)
     mixing[0] = draw(st.sampled_from([*SPECIAL_ANGLES, mixing[0]]))
@@ -86,9 +86,9 @@ def test_states_are_those_of_the_whole_vector(circuit, backend, threads):
     problem, samples, features, layers, start = circuit
     simulator = make_simulator(problem, samples, features, backend=backend, threads=threads)
     state = simulator.state(layers, start)
-    begin = embed(uniform_or(start, state.shape), samples, features)
+    begin = dense_vector(uniform_or(start, state.shape), samples, features)
     expected = run_dense(layers, samples, features, begin)
-    np.testing.assert_allclose(embed(state, samples, features), expected, atol=1e-12)
+    np.testing.assert_allclose(dense_vector(state, samples, features), expected, atol=1e-12)
     assert np.linalg.norm(state) == pytest.approx(1, abs=1e-12)  # nothing leaves the sector
     energy = simulator.expectation(layers, start, ENERGY)
     bits = (np.arange(expected.size)[:, None] >> np.arange(samples.n + features.n)) & 1
@@ -150,8 +150,8 @@ def test_a_sector_of_many_tiles_agrees_between_backends():
     n, d, k, m, p = 9, 8, 4, 3, 3
     problem = SelectionProblem(coupling=rng.random((n, d)), k=k, m=m)
     registers = [
-        Register(n=n, chosen=k, classes=mixer_classes("ring", n)),
-        Register(n=d, chosen=m, classes=mixer_classes("complete", d)),
+        Register(n=n, ones=k, classes=mixer_classes("ring", n)),
+        Register(n=d, ones=m, classes=mixer_classes("complete", d)),
     ]
     layers = Layers(
         sample=rng.normal(size=(p, n)),
@@ -174,7 +174,7 @@ def test_a_sector_of_many_tiles_agrees_between_backends():
 
 def test_a_state_at_the_threshold_counts_as_a_hit():
     problem = SelectionProblem(coupling=np.random.default_rng(3).random((5, 5)) * 7, k=2, m=3)
-    registers = [Register(n=5, chosen=2, classes=()), Register(n=5, chosen=3, classes=())]
+    registers = [Register(n=5, ones=2, classes=()), Register(n=5, ones=3, classes=())]
     layers = Layers(sample=np.zeros((1, 5)), feature=np.zeros((1, 5)), pair=np.zeros((1, 5, 5)), mixing=np.zeros(1))
     lowest = Observable(kind="hit", threshold=float(energy_table(problem).min()))
     for backend in ("plain", "compiled"):
@@ -186,7 +186,7 @@ def test_a_state_at_the_threshold_counts_as_a_hit():
 def test_without_edges_nothing_moves_and_the_continuous_mixer_agrees_on_one_edge():
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=rng.random((2, 1)), k=1, m=1)
-    registers = [Register(n=2, chosen=1, classes=(((0, 1),),)), Register(n=1, chosen=1, classes=())]
+    registers = [Register(n=2, ones=1, classes=(((0, 1),),)), Register(n=1, ones=1, classes=())]
     layers = Layers(
         sample=rng.random((2, 2)), feature=rng.random((2, 1)), pair=rng.random((2, 2, 1)), mixing=rng.random(2)
     )
@@ -197,7 +197,7 @@ def test_without_edges_nothing_moves_and_the_continuous_mixer_agrees_on_one_edge
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
     monkeypatch.setattr(state_memory, "free_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
-    registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
+    registers = [Register(n=24, ones=8, classes=()), Register(n=16, ones=6, classes=())]
     with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its circuit needs 88\.1 GiB, but 1\.0 GiB are free"):
         make_simulator(problem, *registers, backend="compiled")
     for wrong in ({"backend": "magic"}, {"dtype": np.float64}, {"threads": 0}):
@@ -213,7 +213,7 @@ def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
     rng = np.random.default_rng(0)
     n, d, p = 14, 10, 60  # long enough for a look, however busy the machine is
     problem = SelectionProblem(coupling=rng.random((n, d)), k=5, m=4)
-    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((n, 5), (d, 4))]
+    registers = [Register(n=s, ones=c, classes=mixer_classes("ring", s)) for s, c in ((n, 5), (d, 4))]
     layers = Layers(sample=np.zeros((p, n)), feature=np.zeros((p, d)), pair=np.ones((p, n, d)), mixing=np.ones(p))
     seen: list[float] = []
     watched = make_simulator(problem, *registers, backend="compiled", threads=threads, progress=seen.append)
@@ -228,7 +228,7 @@ def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
 def test_hits_are_judged_on_the_scale_of_the_energies(scale, offset, dtype):
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=scale * rng.random((6, 5)), sample_scores=np.full(6, scale * offset), k=3, m=2)
-    registers = [Register(n=6, chosen=3, classes=mixer_classes("ring", 6)), Register(n=5, chosen=2, classes=())]
+    registers = [Register(n=6, ones=3, classes=mixer_classes("ring", 6)), Register(n=5, ones=2, classes=())]
     layers = Layers(sample=np.zeros((1, 6)), feature=np.zeros((1, 5)), pair=np.ones((1, 6, 5)), mixing=np.zeros(1))
     best = Observable(kind="hit", threshold=float(energy_table(problem).min()))
     for backend in ("plain", "compiled"):
@@ -239,7 +239,7 @@ def test_hits_are_judged_on_the_scale_of_the_energies(scale, offset, dtype):
 def test_one_simulator_serves_several_threads():
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=rng.random((12, 8)), k=5, m=4)
-    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((12, 5), (8, 4))]
+    registers = [Register(n=s, ones=c, classes=mixer_classes("ring", s)) for s, c in ((12, 5), (8, 4))]
     simulator = make_simulator(problem, *registers, backend="compiled")
     circuits_ = [
         Layers(sample=np.zeros((2, 12)), feature=np.zeros((2, 8)), pair=rng.random((2, 12, 8)), mixing=rng.random(2))

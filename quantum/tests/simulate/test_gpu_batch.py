@@ -134,7 +134,7 @@ def test_phase_cubes_name_the_items_of_every_state(mixer):
     for p, (states, items) in enumerate(phase_cubes(make_tables(register, 3), register)):
         for cube, listed in zip(states, items, strict=True):
             for bits, state in enumerate(cube):
-                own = [listed[register.chosen + e] if bits >> e & 1 else listed[e] for e in range(p)]
-                assert sorted([*own, *listed[p : register.chosen]]) == register.subsets[state].tolist()
+                own = [listed[register.ones + e] if bits >> e & 1 else listed[e] for e in range(p)]
+                assert sorted([*own, *listed[p : register.ones]]) == register.subsets[state].tolist()
             seen.extend(cube)
     assert sorted(seen) == list(range(len(register.subsets)))

@@ -5,7 +5,7 @@ from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.simulate.layers import energy_table
 from biselect_quantum.simulate.limits import NEVER, PART, OutOfTimeError, parts
-from biselect_quantum.simulate.states import measure, quantile
+from biselect_quantum.simulate.states import quantile, sample_state
 
 OVER = np.ones(1, dtype=np.uint8)
 
@@ -26,7 +26,7 @@ def test_all_that_takes_long_can_be_ended():
     with pytest.raises(OutOfTimeError):
         energy_table(problem, OVER)
     with pytest.raises(OutOfTimeError):
-        measure(np.full((3, 2), 6**-0.5), 5, 0, OVER)
+        sample_state(np.full((3, 2), 6**-0.5), 5, 0, OVER)
     with pytest.raises(OutOfTimeError):
         quantile(np.arange(10_000.0), np.ones(10_000), 0.5, OVER)
 

@@ -91,20 +91,20 @@ def summarise(
 ) -> None:
     """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
 
-    `monitor --older` takes the file, and so does `Weigher.fit_summary` in Python. Summaries of several months are
+    `monitor --older` takes the file, and so does `Weigher.fit` in Python. Summaries of several months are
     merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
     from biselect.large.engines import bytes_of, engine_for
     from biselect.large.summaries import summed_up
     from biselect.tables import Table
-    from biselect.weights import ReferenceSummary
+    from biselect.weights import Reference
 
     if out.suffix != ".npz":
         raise InputError(f"--out {out}: the file of a summary ends in .npz")
     steps = Steps(output.quiet)
     with engine_for(compute.on, compute.memory) as engine:
         parts = [summed_up(Table(path, columns, csv), engine, steps.step, bytes_of(compute.memory)) for path in tables]
-    summary = ReferenceSummary.merged(parts)
+    summary = Reference.merged(parts)
     summary.save(out)
     dated = "" if summary.first is None else phrase("terminal.dated", first=summary.first, last=summary.last)
     facts = {"rows": summary.rows, "columns": len(summary.columns), "error": 100 * summary.rank_error}

@@ -15,13 +15,16 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.columns.change import OTHERS, RAREST, Change, share_change
-from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
+from biselect.columns.column_type import MISSING, CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distribution import Distribution
 from biselect.columns.recognition import MOSTLY, hints_at, is_text
+from biselect.core.checks import check_integer
+from biselect.core.untrusted import shortened
 from biselect.errors import InputError
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
 AS_FLAG = dict(zip("01", FLAG, strict=True))  # flags are also written as numbers
+MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which must not be kept without its rows
 RARE = 0.2  # share up to which one of two values is rare enough for a positive
 MOST_CODES = 2_000
 FEWEST_REPEATS = 5  # rows of one code, on average
@@ -145,12 +148,28 @@ class Category(ColumnType):
         sizes = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(labels))
         return Counter({label: size for label, size in zip(labels, sizes.tolist(), strict=True) if size})
 
-    def merge(self, parts: Sequence[Counter[str]]) -> Counter[str]:
+    def merge(self, parts: Sequence[Counter[str] | None], knots: int | None = None) -> Counter[str]:
         """The sums."""
         total: Counter[str] = Counter()
         for part in parts:
-            total.update(part)
+            total.update(part or {})
         return total
+
+    def pack(self, counts: Counter[str] | None) -> tuple[Any, Mapping[str, NDArray[Any]]]:
+        """Labels with their counts."""
+        return list((counts or {}).items()), {}
+
+    def unpack(self, plain: Any, arrays: Mapping[str, NDArray[Any]]) -> Counter[str]:
+        """The counts again."""
+        return Counter(
+            {str(label): check_integer(f"the count of {shortened(label)}", size, least=0) for label, size in plain}
+        )
+
+    def secret(self, counts: Counter[str]) -> str:
+        """Many texts are names or prose."""
+        if len(counts) <= MOST_CATEGORIES:
+            return ""
+        return f"more than {MOST_CATEGORIES:,} different texts: names or prose, not categories"
 
     def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:
         """The counts as weights; a gap is a label of its own."""
@@ -166,6 +185,15 @@ class Category(ColumnType):
         codes, labels = labelled(cells)
         places = np.where(np.isnan(codes), len(labels), codes).astype(np.intp)
         return reference.counts.weight(reference.counts.of([*labels, None]))[places]
+
+    def beyond(self, reference: ColumnReference) -> float:
+        """The weight of a new label."""
+        return float(reference.counts.weight(0))
+
+    def constant(self, reference: ColumnReference) -> str | None:
+        """The only label."""
+        labels = [*reference.counts.counts]
+        return (MISSING if labels[0] is None else labels[0]) if len(labels) == 1 else None
 
     def direction(self, reference: ColumnReference, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Always rare."""

@@ -116,11 +116,13 @@ class ColumnType:
             one direction.
         is_ranked: whether values are quantities, weighed by the `WeightMap` in use; otherwise `weigh` says what they
             weigh, whatever the map.
+        unweighed: why columns of this type are left out of what is weighed; empty where they are not.
     """
 
     name: ClassVar[str]
     directions: ClassVar[tuple[str, ...]]
     is_ranked: ClassVar[bool] = False
+    unweighed: ClassVar[str] = ""
 
     # How a column is recognised and read.
 
@@ -149,6 +151,18 @@ class ColumnType:
 
         Returns:
             The parsed column; None if the texts are not of this type.
+        """
+        return None
+
+    def obstacle(self, column: Any, name: str) -> str | None:
+        """Say why a column of this type cannot be a feature.
+
+        Args:
+            column: an Arrow column.
+            name: of the column.
+
+        Returns:
+            The reason, as it follows the column's name, with the ways out; None if it can.
         """
         return None
 
@@ -187,9 +201,26 @@ class ColumnType:
         """Count a block of rows, gaps left out; the same for any division of the rows into blocks, once merged."""
         raise self._unweighed()
 
-    def merge(self, parts: Sequence[Any]) -> Any:
-        """Join the counts of several blocks."""
+    def merge(self, parts: Sequence[Any], knots: int | None = None) -> Any:
+        """Join the counts of several blocks.
+
+        Args:
+            parts: what `count` returned.
+            knots: how many numbers a distribution may keep, about; None for all.
+        """
         raise self._unweighed()
+
+    def pack(self, counts: Any) -> tuple[Any, Mapping[str, NDArray[Any]]]:
+        """Turn counts into plain data for JSON and arrays, to be stored."""
+        raise self._unweighed()
+
+    def unpack(self, plain: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """Make the counts again that `pack` stored; anything else raises an error, of whatever kind."""
+        raise self._unweighed()
+
+    def secret(self, counts: Any) -> str:
+        """Say why counts must not be kept without their rows, such as names of people; empty where they may."""
+        return ""
 
     def distribution(self, reference: ColumnReference) -> Distribution:
         """Distribution of what the rows of a fitted reference weigh, or of the residuals that a map weighs."""
@@ -246,6 +277,14 @@ class ColumnType:
             One for each row.
         """
         raise self._unweighed()
+
+    def beyond(self, reference: ColumnReference) -> float:
+        """Weight of a value that the reference does not know; only asked where not `is_ranked`."""
+        raise self._unweighed()
+
+    def constant(self, reference: ColumnReference) -> str | None:
+        """The only value of a fitted reference, `missing` for gaps; None where it holds several."""
+        return None
 
     def compare(self, before: ColumnReference, now: ColumnReference, name: str) -> Sequence[Change]:
         """Test whether a column has changed; gaps are tested for every type alike.

@@ -78,6 +78,7 @@ class Date(ColumnType):
 
     name: ClassVar[str] = "date"
     directions: ClassVar[tuple[str, ...]] = ()
+    unweighed: ClassVar[str] = "times always move"
 
     def holds(self, kind: Any) -> bool:
         """Dates and times."""
@@ -106,6 +107,14 @@ class Date(ColumnType):
     def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
         """Dates, moments and times of day."""
         return Claim(role=self.name) if is_date(column.type) else None
+
+    def obstacle(self, column: pa.ChunkedArray, name: str) -> str | None:
+        """Times always move."""
+        first = next((value for value in column if value.is_valid), None)
+        return (
+            f"holds times ({first}); name it with {spell(Columns(time=name))} if it orders the rows, or use parts of "
+            f"it with {spell(Columns(types={name: 'date:hour,weekday,gap'}))}"
+        )
 
     def cells(self, column: Any, name: str) -> Cells:
         """Refused: times always move."""

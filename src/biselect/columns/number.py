@@ -18,10 +18,10 @@ from biselect.columns.category import CATEGORY, LabelCounts, looks_like_code
 from biselect.columns.change import Change, share_change
 from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distribution import (
-    LARGEST_RESIDUAL,
     MAD_TO_SIGMA,
     Distribution,
     exact_distribution,
+    robust_scale,
 )
 from biselect.columns.number_text import style_of, to_numbers, written
 from biselect.columns.recognition import (
@@ -33,6 +33,7 @@ from biselect.columns.recognition import (
     is_number,
     is_text,
 )
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import Csv, spell
 
@@ -105,10 +106,35 @@ class Number(ColumnType):
         values = cells.values[~np.isnan(cells.values)]
         return exact_distribution(values) if values.size else None
 
-    def merge(self, parts: Sequence[Distribution | None]) -> Distribution | None:
-        """The distribution of the values of all."""
-        parts_with_values = [part for part in parts if part is not None]
-        return Distribution.merged(parts_with_values) if parts_with_values else None
+    def merge(self, parts: Sequence[Distribution | None], knots: int | None = None) -> Distribution | None:
+        """The distribution of the values of all; thinned to half of the knots that it may keep where it has more."""
+        distributions = [part for part in parts if part is not None]
+        if not distributions:
+            return None
+        total = Distribution.merged(distributions)
+        return total if knots is None or total.values.size <= knots else total.thinned(knots // 2)
+
+    def pack(self, counts: Distribution | None) -> tuple[Any, Mapping[str, NDArray[Any]]]:
+        """Knots, ranks and moments."""
+        if counts is None:
+            return None, {}
+        plain = [counts.mean, counts.deviation, counts.rank_error]
+        return plain, {"values": counts.values, "counts": counts.counts}
+
+    def unpack(self, plain: Any, arrays: Mapping[str, NDArray[Any]]) -> Distribution | None:
+        """The distribution again."""
+        if plain is None:
+            return None
+        values, counts = arrays["values"].astype(float), arrays["counts"].astype(np.int64)
+        fits = values.ndim == 1 and values.shape == counts.shape and values.size > 0
+        rises = fits and (np.diff(values) >= 0).all() and (np.diff(counts, prepend=0) > 0).all()
+        if not rises or not np.isfinite(values).all():
+            raise ValueError("it holds no distribution")
+        mean, deviation, error = plain
+        rank_error = check_integer("rank_error", error, least=0)
+        return Distribution(
+            values=values, counts=counts, mean=float(mean), deviation=float(deviation), rank_error=rank_error
+        )
 
     def distribution(self, reference: ColumnReference) -> Distribution:
         """Of the residuals."""
@@ -126,11 +152,7 @@ class Number(ColumnType):
             values, gaps = values.with_entries(middle, gaps), 0
         if values is None or not values.varies:
             return replace(reference, type=CATEGORY, counts=by_value(values, gaps), gaps=gaps, middle=middle)
-        location = values.quantile(0.5)
-        folded = values.folded(location)
-        spread = MAD_TO_SIGMA * folded.quantile(0.5)
-        fell_back = bool(spread <= folded.values[-1] / LARGEST_RESIDUAL)
-        scale = values.deviation if fell_back else spread
+        location, scale, fell_back = robust_scale(values)
         return replace(
             reference,
             counts=values,

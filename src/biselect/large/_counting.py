@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from biselect.columns.category import CATEGORY
+from biselect.columns.column_type import ColumnReference
 from biselect.columns.counts import Counts, Ruler, lots, merged_counts
+from biselect.columns.number import NUMBER
+from biselect.columns.text import TEXT
 from biselect.large._survey import FeatureColumns, Surveyed, sample_matrix
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, merged_blocks
 from biselect.tables import rows_of
-from biselect.weights.reference import Windows, known_categories, squarable, windows_of
+from biselect.weights import Reference
 from biselect.weights.whole_row import SAMPLE
 
 
@@ -83,34 +86,20 @@ def counting_of(reference: Surveyed, features: FeatureColumns) -> Counting:
     )
 
 
-def windows_from(
-    arrays: Arrays, asked: Counting, reference: Surveyed, features: FeatureColumns, *, missing: str, seed: int
-) -> Windows:
-    """The windows of a calibrator, with the rows of the sample that neighbours are looked for among."""
-    sample = sample_matrix(reference, features)
-    at = [reference.names.index(name) for name in sample.names]
-    absent = np.zeros(len(sample.names), dtype=np.int64)
-    columns = {}
-    for j, ruler in asked.rulers.items():
-        absent[j] = int(arrays[f"absent {j}"][0])
-        column = ruler.column(counts_of(arrays, j))
-        columns[j] = None if column is None else squarable(column, sample.names[j])
-    labels = {}
+def reference_from(
+    arrays: Arrays, asked: Counting, surveyed: Surveyed, features: FeatureColumns, *, seed: int
+) -> Reference:
+    """The reference as it was counted, with the rows of the sample that neighbours are looked for among."""
+    sample = sample_matrix(surveyed, features)
+    rows, columns = int(arrays["rows"][0]), {}
     for j, name in enumerate(sample.names):
-        if name in reference.labels:
-            counts: Counter[str | None] = Counter(reference.labels[name])
-            counts[None] = int(reference.absent[at[j]])
-            labels[j] = known_categories(counts, name, text=name in reference.text)
-    order = np.argsort(lots(reference.positions, seed), kind="stable")
-    return replace(
-        windows_of(
-            columns,
-            labels,
-            names=sample.names,
-            named=True,
-            missing=missing,
-            rows=int(arrays["rows"][0]),
-            absent=absent,
-        ),
-        sample=(rows_of(sample, np.sort(order[:SAMPLE])),),
-    )
+        ruler = asked.rulers.get(j)
+        if ruler is None:
+            counts, gaps = surveyed.labels[name], surveyed.absent[surveyed.names.index(name)]
+            type_ = TEXT if name in surveyed.text else CATEGORY
+            columns[name] = ColumnReference(type=type_, counts=counts, rows=rows, gaps=int(gaps))
+        else:
+            column, gaps = ruler.column(counts_of(arrays, j)), int(arrays[f"absent {j}"][0])
+            columns[name] = ColumnReference(type=NUMBER, counts=column, rows=rows, gaps=gaps)
+    order = np.argsort(lots(surveyed.positions, seed), kind="stable")
+    return Reference.of_counts(columns, (rows_of(sample, np.sort(order[:SAMPLE])),), rows=rows)

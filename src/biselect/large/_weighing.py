@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,11 @@ from biselect.core.untrusted import packed_arrays, read_arrays, refused_as, shor
 from biselect.large._collecting import moved_back
 from biselect.large._survey import FeatureColumns
 from biselect.tables import NamedMatrix, Roles
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift
-from biselect.weights.reference import Windows, stored_windows, windows_from_store
 
-FORMAT = "biselect-calibration-3"
-SETTINGS = ("map", "center", "cap", "missing", "seed")  # of a calibrator
+FORMAT = "biselect-calibration-4"
+SETTINGS = ("map", "cap", "missing", "seed")  # of a calibrator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,7 +29,7 @@ class Weighing:
     Attributes:
         features: how they are read.
         calibrator: fitted; it needs no row of the reference.
-        windows: what it was fitted on, with the rows of the reference that neighbours are looked for among.
+        reference: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
         roles: of the columns, names resolved.
         question: what was asked: `k`, `m`, `marginals`, `drift`, and `rules` by name.
@@ -38,7 +37,7 @@ class Weighing:
 
     features: FeatureColumns
     calibrator: Weigher
-    windows: Windows
+    reference: Reference
     shifts: Shift | None
     roles: Roles
     question: Mapping[str, Any]
@@ -50,18 +49,18 @@ class Weighing:
 
     def to_bytes(self) -> bytes:
         """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
-        header, arrays = stored_windows(self.windows)
+        header, arrays = self.reference.state()
         plain: dict[str, Any] = {
             "format": FORMAT,
             "features": asdict(self.features),
             "settings": {name: getattr(self.calibrator, name) for name in SETTINGS},
             "shifted": None if self.shifts is None else list(self.shifts.columns),
-            "windows": header,
+            "reference": header,
             "roles": asdict(self.roles),
             "question": self.question,
         }
         if self.question["marginals"] == "isolation":
-            [sample] = self.windows.sample
+            [sample] = self.reference.sample
             arrays["sample"] = sample.values
             plain["labels"] = [[j, list(labels)] for j, labels in sample.labels.items()]
         if self.shifts is not None:
@@ -78,11 +77,13 @@ class Weighing:
                 raise ValueError(f"its format is {shortened(header['format'])}")
             asked = header["features"]
             lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
-            windows = windows_from_store(header["windows"], arrays)
+            reference = Reference.from_state(header["reference"], arrays)
             if "sample" in arrays:
                 labels = {int(j): tuple(map(str, known)) for j, known in header["labels"]}
-                sample = NamedMatrix(values=arrays["sample"].astype(float), names=windows.names, labels=labels)
-                windows = replace(windows, sample=(sample,))
+                sample = NamedMatrix(
+                    values=arrays["sample"].astype(float), names=tuple(reference.columns), labels=labels
+                )
+                reference.sample = (sample,)
             shifts = None
             if header["shifted"] is not None:
                 shifts = Shift(
@@ -91,8 +92,8 @@ class Weighing:
                 )
             return cls(
                 features=FeatureColumns(missing=str(asked["missing"]), **lists),
-                calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
-                windows=windows,
+                calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit(reference),
+                reference=reference,
                 shifts=shifts,
                 roles=Roles(**header["roles"]),
                 question=header["question"],

@@ -147,7 +147,7 @@ def weigh_again(
         light = weighing.calibrator.for_weights()
         asked = Checking(
             name="Weighing the rows again",
-            weighing=replace(weighing, calibrator=light, windows=replace(weighing.windows, sample=())),
+            weighing=replace(weighing, calibrator=light, reference=weighing.reference.only(weighing.reference.columns)),
             screens=screens,
             kept=positions,
             beside=beside,

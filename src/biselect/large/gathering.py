@@ -14,7 +14,7 @@ from biselect.columns.flag import as_texts, label_flags
 from biselect.core.exact_sums import at_least, number_units
 from biselect.errors import InputError
 from biselect.large._collecting import Collecting, Heavy, QuickLook, moved_back, view_of
-from biselect.large._counting import counting_of, windows_from
+from biselect.large._counting import counting_of, reference_from
 from biselect.large._survey import (
     FeatureColumns,
     Survey,
@@ -31,9 +31,8 @@ from biselect.large.passes import unpacked
 from biselect.large.sides import Tables
 from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_name
-from biselect.weights import Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
-from biselect.weights.reference import Windows
 from biselect.weights.weigher import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
@@ -69,7 +68,7 @@ class KeptPool:
     Attributes:
         tables: what was read.
         calibrator: fitted on the whole reference.
-        windows: what it was fitted on.
+        normal: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
         kept: rows of the pool to choose from.
@@ -81,7 +80,7 @@ class KeptPool:
 
     tables: Tables
     calibrator: Weigher
-    windows: Windows
+    normal: Reference
     reference: NamedMatrix
     sampled: NamedMatrix
     kept: KeptRows
@@ -106,7 +105,7 @@ class KeptPool:
         return Weighing(
             features=asked.features,
             calibrator=asked.calibrator,
-            windows=self.windows,
+            reference=self.normal,
             shifts=asked.shifts,
             roles=self.tables.roles,
             question=question,
@@ -164,12 +163,12 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
     before = replace(plain, where="the reference", kept=kept)
     sample = sample_matrix(reference, before)
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
-        windows = calibrator.windows(sample)
+        normal = Reference.of([sample], missing=tables.missing, seed=tables.seed)
     else:
         counting = counting_of(reference, before)
         counted = tables.run(counting, tables.reference)
-        windows = windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
-    calibrator.fit_windows(windows)
+        normal = reference_from(counted, counting, reference, before, seed=tables.seed)
+    calibrator.fit(normal)
     features = replace(plain, kept=kept)
     raw = sample_matrix(pool, features)
     ends = reference.ends[:, [reference.names.index(name) for name in kept]]
@@ -196,7 +195,7 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
     return KeptPool(
         tables=tables,
         calibrator=calibrator,
-        windows=windows,
+        normal=normal,
         reference=sample,
         sampled=sampled,
         kept=_kept(tables, collecting, *_collected(tables, collecting), positive),

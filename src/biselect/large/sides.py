@@ -64,11 +64,9 @@ class Tables:
     @property
     def beside(self) -> tuple[str, ...]:
         """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
-        roles = self.roles
-        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
         there = set(self.pool.schema.names)
-        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
-        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
+        names = tuple(dict.fromkeys(name for name in self.roles.beside if name is not None and name in there))
+        return (*names, ORIGIN) if self.times and self.roles.id_column is None else names
 
     def ignored(self) -> tuple[str, ...]:
         """Columns of the pool that play no part, as the reference has none of their name."""
@@ -81,18 +79,7 @@ class Tables:
         if gaps := [name for name, parts in parts_of_dates(self.roles.dates).items() if "gap" in parts]:
             gap = spell(Columns(types={gaps[0]: "date:gap"}))
             raise InputError(f"{gap}: the gap to the row before is known only in a table that fits into memory")
-        either = {*reference.column_names, *pool.column_names}
-        for name in (*self.roles.exclude, self.roles.time_column):
-            if name is not None and name not in either:
-                raise InputError(f"neither the reference nor the pool has a column {name!r}")
-        unused = self.roles.unused_dates(reference)
-        found = [name for name in self.roles.feature_columns(reference) if name not in unused]
-        if not found:
-            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
-            raise InputError(f"only dates are left; use parts of one with {parts}")
-        require_columns(pool, found, self.pool.name)
-        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
-        return found, unused
+        return self.roles.features_of(reference, pool, self.pool.name)
 
 
 @contextmanager

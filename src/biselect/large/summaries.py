@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.columns.date import as_times
-from biselect.columns.number import float_values
+from biselect.columns.number import NUMBER, float_values
 from biselect.errors import InputError
 from biselect.large._counting import Counting, counts_of
 from biselect.large._survey import FeatureColumns, sample_share
@@ -33,8 +33,7 @@ from biselect.progress import Steps
 from biselect.tables import Table, feature_names, is_quantity, require_columns
 from biselect.tables.readers import line_of_row, read_blocks
 from biselect.tables.readers.sources import Source
-from biselect.weights import ReferenceSummary
-from biselect.weights.reference_summary import ENTRIES, counted_sketch
+from biselect.weights import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ class LookOver:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        time, rest = self.time_column, ReferenceSummary()
+        time, rest = self.time_column, Reference()
         absent = np.zeros(len(self.numbers), dtype=np.int64)
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
@@ -90,9 +89,7 @@ class LookOver:
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        rest = ReferenceSummary.merged(
-            [ReferenceSummary.from_state(from_bytes(one["told"]), {}) for one in (before, after)]
-        )
+        rest = Reference.merged([Reference.from_state(from_bytes(one["told"]), {}) for one in (before, after)])
         low, high = before["ends"].astype(np.float64), after["ends"].astype(np.float64)
         return {
             "told": as_bytes(rest.state()[0]),
@@ -112,7 +109,7 @@ class SummedTable:
         positions: where these stand in the table.
     """
 
-    summary: ReferenceSummary
+    summary: Reference
     sample: pa.Table
     positions: NDArray[np.int64]
 
@@ -154,14 +151,14 @@ def sum_up(
     )
     sample, ends = looked["sample"].astype(np.float64), looked["ends"].astype(np.float64)
     rulers = tuple(Ruler.of(sample[:, j], share, *ends[:, j].tolist()) for j in range(len(numbers)))
-    summary = ReferenceSummary.from_state(from_bytes(looked["told"]), {})
+    summary = Reference.from_state(from_bytes(looked["told"]), {})
     summary.missing.update(dict(zip(numbers, looked["absent"].tolist(), strict=True)))
     if numbers:
         features = FeatureColumns(names=numbers, where="the reference")
         by_place = dict(enumerate(rulers))
         counted = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
         for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
-            summary.numbers[name] = counted_sketch(ruler, counts_of(counted, j), ENTRIES)
+            summary.types[name], summary.counts[name] = NUMBER, ruler.column(counts_of(counted, j))
     return SummedTable(
         summary=summary.only(columns),
         sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
@@ -189,7 +186,7 @@ def _refuse_infinite(ends: NDArray[np.float64], columns: Sequence[str]) -> None:
 
 
 SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
-Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
+Opened: TypeAlias = pa.Table | Partitions | Reference
 """A table that is held, one in parts, or what is known of one."""
 
 
@@ -197,8 +194,8 @@ def opened(table: Table, memory: int, spool: Spool) -> Opened:
     """A summary or its file as it is, a table in parts where it is too large to be held."""
     source = table.source
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":
-        return ReferenceSummary.load(source)
-    if isinstance(source, ReferenceSummary):
+        return Reference.load(source)
+    if isinstance(source, Reference):
         return source
     if is_small(source, POOL_CELLS):
         return table.read()
@@ -214,19 +211,19 @@ def _is_large(table: Partitions) -> bool:
 
 def columns_only(table: Opened) -> pa.Table:
     """A table without rows that has the same columns."""
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         return pa.table({name: pa.array([], pa.float64()) for name in table.missing})
     return table.schema.empty_table()
 
 
-def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> ReferenceSummary:
+def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> Reference:
     """The summary of a file; a summary that was stored is read as it is."""
     table = Table.of(source)
     path = table.source
     if Path(path).suffix == ".npz":
-        return ReferenceSummary.load(path)
+        return Reference.load(path)
     refuse_others(table.columns, *SUMMED)
-    name, time, summary = Source.of(path).name, table.columns.time, ReferenceSummary()
+    name, time, summary = Source.of(path).name, table.columns.time, Reference()
     written = replace(table, columns=replace(table.columns, id=None))
     with Spool() as spool:
         if not is_small(path, POOL_CELLS):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.category import NO_LABEL
 from biselect.core import Selection
-from biselect.weights.evidence import MISSING, Evidence, WeighedPool, histograms
+from biselect.weights.evidence import Evidence, WeighedPool, histograms
 
 WIDTH, END = 200, 24  # of the picture, and of each of its ends, which hold the outermost values by rank
 TICKS = (("standing", True), ("rest", False))  # which rows each kind of tick is for
@@ -83,5 +84,5 @@ def _bars(spread: Mapping[str, Any], cells: Sequence[Evidence]) -> dict[str, Any
 
 def _label(cell: Evidence) -> str:
     if cell.absent:
-        return MISSING
+        return NO_LABEL
     return cell.value if isinstance(cell.value, str) else f"{cell.value:.15g}"

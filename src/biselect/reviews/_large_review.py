@@ -22,7 +22,7 @@ from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.answering import neighbouring, told
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of, table_caveats
-from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds
 from biselect.reviews.result import Review
 from biselect.reviews.weighed_tables import weights_alone
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
@@ -167,7 +167,7 @@ class LargeReview:
             return found
 
         with self.tables.step(phrase("steps.kinds")):
-            sides = sides_of(gathered.calibrator, gathered.kept.weighed)
+            sides = gathered.calibrator.directions(gathered.kept.weighed)
             return find_kinds(weights_alone(problem), sides, kinds=self.form.kinds, answer=answer), doubts
 
     def _asked(self) -> dict[str, Any]:

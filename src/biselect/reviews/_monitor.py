@@ -37,9 +37,8 @@ from biselect.tables import (
     windows_in_time,
 )
 from biselect.tables.readers import line_of_row, read_as
-from biselect.weights import ReferenceSummary, Weigher
+from biselect.weights import Reference, Weigher
 from biselect.weights.maps import map_name
-from biselect.weights.reference_summary import column_changes
 
 POOL_ROWS = 200
 MAP = "reach"
@@ -70,7 +69,7 @@ def monitor(
     which is taken off what is tested, and a pool is drawn from a sample of its rows. `remarks` say so.
 
     Args:
-        table: the newer reference, a table, or a `ReferenceSummary` or its file; with `window`, one table in the order
+        table: the newer reference, a table, or a `Reference` or its file; with `window`, one table in the order
             of time.
         older: the older reference, the one in use: likewise; None with `window`.
         k: how many rows a selection takes; with `m`, it also says which rows and columns the newer reference replaces.
@@ -137,7 +136,7 @@ def monitor(
             candidates = now.draw(watch.pool_rows, search.seed)
         if described.columns.id in candidates.column_names:
             names = [str(entry) for entry in candidates[described.columns.id].to_pylist()]
-        numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
+        numbers = [name for name in columns if all(name in part.summary.quantities for part in (*earlier, now))]
         rows = numeric(candidates, numbers, pool_name)
         apart = all(isinstance(reference, pa.Table) for reference in references)
         with stage(phrase("steps.choosing", k=k, m=m)):
@@ -200,7 +199,7 @@ class _Side:
         stored: whether the summary was given as such.
     """
 
-    summary: ReferenceSummary
+    summary: Reference
     parts: SummedTable | None = None
     stored: bool = False
 
@@ -235,9 +234,9 @@ def _called(source: Any, otherwise: str) -> str:
     return next((path.name for path in paths_of([source])), otherwise)
 
 
-def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_column: str | None) -> None:
+def _refuse_windows(table: Partitions | Reference, where: str, time_column: str | None) -> None:
     """Refuse windows that could not be found without the rows at hand."""
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         way = f"give {spell(older=ANY)} instead of {spell(Watch(window=ANY))}"
         raise InputError(f"{where} is a summary, which has no rows to make windows of; {way}")
     if time_column is not None:
@@ -248,7 +247,7 @@ def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_colum
 
 
 def _with_columns(table: Opened, columns: list[str], where: str) -> Opened:
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         return table.only(columns)
     require_columns(columns_only(table), columns, where)
     return table
@@ -267,13 +266,13 @@ def _between(table: Opened, span: slice) -> Opened:
 
 
 def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _Side:
-    if isinstance(table, ReferenceSummary):
+    if isinstance(table, Reference):
         found = _Side(summary=table.only(columns), stored=True)
     elif isinstance(table, Partitions):
         parts = sum_up(table, columns, engine, step)
         found = _Side(summary=parts.summary, parts=parts)
     else:
-        found = _Side(summary=ReferenceSummary(entries=None).add(table, columns=columns))
+        found = _Side(summary=Reference(knots=None).add(table, columns=columns))
     if found.summary.rows == 0:
         raise InputError("one of the tables has no rows to compare")
     return found
@@ -283,7 +282,7 @@ def _fitted(calibrator: Weigher, reference: Opened, side: _Side, columns: list[s
     """Calibrated on the rows where they are held, else on the summary."""
     if isinstance(reference, pa.Table):
         return calibrator.fit(numeric(reference, columns, "the reference"))
-    return calibrator.fit_summary(side.summary.only(columns))
+    return calibrator.fit(side.summary.only(columns))
 
 
 def _replaced(older: Selection, newer: Selection) -> dict[str, list[str]]:
@@ -314,9 +313,9 @@ def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
     return remarks
 
 
-def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns: Sequence[str]) -> list[list[Change]]:
+def _tested(earlier: Sequence[Reference], now: Reference, columns: Sequence[str]) -> list[list[Change]]:
     """The tests of each older window against the newest; p-values are adjusted for the number of all of them."""
-    tests = [column_changes(part, now, columns) for part in earlier]
+    tests = [part.changes(now, columns) for part in earlier]
     adjusted = iter(holm([change for some in tests for change in some]))
     return [[next(adjusted) for _ in some] for some in tests]
 

@@ -19,7 +19,7 @@ from biselect.reviews._headline import null_for
 from biselect.reviews._how_many import how_many
 from biselect.reviews.answering import neighbouring, refuse_reach, review_problem, solved, told
 from biselect.reviews.caveats import Caveats, table_caveats
-from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds, sides_of
+from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds
 from biselect.reviews.result import Review
 from biselect.reviews.weighed_tables import WeighedTables, weights_alone
 from biselect.tables import (
@@ -249,7 +249,7 @@ def _kinds(tables: WeighedTables, problem: SelectionProblem, draws: int, search:
         draws = 0  # a draw from the reference has no rules and no scores from outside
     return find_kinds(
         plain,
-        sides_of(tables.calibrator, tables.weighed),
+        tables.calibrator.directions(tables.weighed),
         kinds=tables.form.kinds,
         solver=search.solver,
         time_limit=kind_seconds(search),

@@ -20,7 +20,7 @@ from biselect.reviews._false_share import FalseShare
 from biselect.reviews._headline import Chance, carries, find, row_weights
 from biselect.reviews._how_many import coverage, row_shares
 from biselect.reviews.caveats import Caveats, filled_caveats
-from biselect.reviews.kinds import SIDES, Kind, KindList, sides_of
+from biselect.reviews.kinds import SIDES, Kind, KindList
 from biselect.solvers.representatives import of_kept_rows
 from biselect.tables import rows_of
 from biselect.tables.row_rules import rules_in_words
@@ -226,7 +226,7 @@ def _sides(table: WeighedPool | None, rows: Sequence[int], columns: Sequence[int
     if table is None:
         return None
     drawn = rows_of(table.pool.matrices[1] if table.weighed is None else table.weighed, np.array(rows))
-    sides = sides_of(table.calibrator, drawn)[:, columns]
+    sides = table.calibrator.directions(drawn)[:, columns]
     return [[SIDES[side] for side in row] for row in sides]
 
 

@@ -24,7 +24,7 @@ from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps
 from biselect.reviews._view import WholeTable, summarise
 from biselect.reviews.kinds import FILE as KINDS
-from biselect.reviews.kinds import FORMAT, KindList, find_kinds, sides_of
+from biselect.reviews.kinds import FORMAT, KindList, find_kinds
 from biselect.solvers import check_proof
 from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
 from biselect.tables.row_rules import rules_in_words
@@ -82,7 +82,7 @@ def check_answer(
             )
             words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighed}"
             if kinds is not None and kinds.sides is not None:
-                refuse_other(KINDS, sides_of(pool.calibrator, pool.weighed).tolist(), kinds.sides.tolist(), at="sides")
+                refuse_other(KINDS, pool.calibrator.directions(pool.weighed).tolist(), kinds.sides.tolist(), at="sides")
         answer = _told_selection(problem, report["selection"], proof)
         rows = kept.n_samples if screen is None else screen.rows
         expected = json.loads(json.dumps(_expected(answer, kept, rows, kinds, report, pool)))

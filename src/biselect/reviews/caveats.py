@@ -163,12 +163,13 @@ def beyond_caveats(
 ) -> Iterator[Caveat]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
     tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
-    for j, found in calibrator.categories.items():
-        tops[j] = max(min(float(found.weight(0)), calibrator.cap), LEAST_NEW)
+    for j, column in enumerate(calibrator.columns):
+        if not column.type.is_ranked:
+            tops[j] = max(calibrator.beyond_weights[j], LEAST_NEW)
     beyond = (problem.coupling >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
         name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"
-        if j in calibrator.categories:
+        if not calibrator.columns[j].type.is_ranked:
             kind = "mostly-new"
         elif reference is not None and pool is not None:
             kind = _looks_like(reference.values[:, j], pool.values[:, j])
@@ -189,20 +190,19 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
 
 def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
-    for j, found in calibrator.categories.items():
-        share = float((problem.coupling[:, j] > 0).mean())
-        if len(found.counts) > 1 or not share:
+    for j, column in enumerate(calibrator.columns):
+        only, share = column.type.constant(column), float((problem.coupling[:, j] > 0).mean())
+        if only is None or not share:
             continue
         differs = round(share * (rows or problem.n_samples))
-        name, only = problem.feature_name(j), next(iter(found.counts))
-        about, value = phrase("caveat.about") if rows else "", phrase("side.missing") if only is None else str(only)
-        yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=value)
+        name, about = problem.feature_name(j), phrase("caveat.about") if rows else ""
+        yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=only)
 
 
 def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
     """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
     for j, name in enumerate(reference.names):
-        if j in calibrator.categories:
+        if not calibrator.columns[j].type.is_ranked:
             continue
         values = reference.values[:, j]
         known = values[~np.isnan(values)]

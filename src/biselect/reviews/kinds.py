@@ -122,17 +122,6 @@ class KindList(Sequence[Kind]):
         return np.array([[len(one & other) for other in sets] for one in sets], dtype=np.int64)
 
 
-def sides_of(calibrator: Weigher, pool: Any) -> NDArray[np.int8]:
-    """For each cell the position in SIDES: low below the middle of the reference."""
-    values, absent = calibrator.read(pool)
-    low = values < calibrator.reference_quantiles([0.5])[0]
-    sides = np.where(low, SIDES.index("low"), SIDES.index("high")).astype(np.int8)
-    if absent is not None:
-        sides[absent] = SIDES.index("missing")
-    sides[:, [*calibrator.categories]] = SIDES.index("rare")
-    return sides
-
-
 def _sided_columns(sides: NDArray[np.int8]) -> list[tuple[int, int]]:
     """A feature for every side of every column: low and high of numbers, and what else the pool holds."""
     is_number = np.any(sides <= SIDES.index("high"), axis=0)
@@ -193,7 +182,7 @@ def find_kinds(
 
     Args:
         problem: rows × columns with budgets and rules.
-        sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
+        sides: of each cell, from `Weigher.directions`, to tell sides of a column apart; None not to.
         kinds: how many at most.
         solver: one of `biselect.solvers.solver_names()`.
         seed: fixes every draw.
@@ -278,7 +267,7 @@ def reference_draws(
     for _ in range(draws):
         drawn = rows_of(reference, rng.choice(rows, size, replace=2 * size > rows))
         plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
-        yield by_side(plain, sides_of(calibrator, drawn)) if sided else plain
+        yield by_side(plain, calibrator.directions(drawn)) if sided else plain
 
 
 def _without(sided: SelectionProblem, earlier: Sequence[Kind], pairs: Sequence[tuple[int, int]]) -> SelectionProblem:

@@ -19,7 +19,7 @@ from biselect.errors import InputError
 from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighing, non_defaults, refuse_others
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
-from biselect.reviews.kinds import find_kinds, sides_of
+from biselect.reviews.kinds import find_kinds
 from biselect.reviews.weighed_tables import WeighedTables
 from biselect.sessions._earlier_answers import Taught, cells_of, scales_of, taught_before
 from biselect.sessions._tally import RoundFound, found_so_far, labels_down
@@ -429,7 +429,7 @@ def _make_lists(
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
     with step(phrase("steps.kinds")):
-        sides = sides_of(tables.calibrator, tables.weighed)
+        sides = tables.calibrator.directions(tables.weighed)
         kinds = find_kinds(tables.plain_problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
     with step(phrase("steps.ranking")):
         return lists_of(kinds, tables.reference_values, tables.values, options["seed"])

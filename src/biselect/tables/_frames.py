@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import type_of
-from biselect.columns.category import labelled
-from biselect.columns.column_type import Cells
+from biselect.columns.category import CATEGORY, FLAG, labelled
+from biselect.columns.column_type import Cells, ColumnType
 from biselect.columns.date import DATE, parts_of_dates
+from biselect.columns.flag import FLAG_TYPE
+from biselect.columns.number import NUMBER
+from biselect.columns.text import TEXT
 from biselect.errors import InputError
 from biselect.options import Stated, Weighing, spell
 
@@ -39,9 +42,21 @@ class NamedMatrix:
     def __len__(self) -> int:
         return len(self.values)
 
+    def type_of(self, column: int) -> ColumnType:
+        """What a column holds."""
+        if column not in self.labels:
+            return NUMBER
+        if column in self.text:
+            return TEXT
+        return FLAG_TYPE if tuple(self.labels[column]) == FLAG else CATEGORY
+
+    def cells(self, column: int) -> Cells:
+        """A column by itself."""
+        return Cells(self.values[:, column], self.labels.get(column))
+
     def coded(self, column: int) -> tuple[NDArray[np.float64], Sequence[str]]:
         """A column as positions among its labels, NaN for a missing cell; numbers are labelled as they are written."""
-        return labelled(Cells(self.values[:, column], self.labels.get(column)))
+        return labelled(self.cells(column))
 
     def holds(self, column: int) -> set[str | None]:
         """What a column holds, two or three entries of it where that is more; None for a missing cell."""

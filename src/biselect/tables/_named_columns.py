@@ -5,14 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.columns import type_of
 from biselect.columns.date import Place
 from biselect.columns.number import arrow_floats, unparsable_rows
-from biselect.columns.recognition import MOSTLY, is_date, is_number, is_text
+from biselect.columns.recognition import MOSTLY, is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
 from biselect.tables.readers import line_of_row, reading_of
@@ -87,19 +89,16 @@ def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool, typed: bool) -> str | None:
     """Why a column cannot be a feature; in a table that knows its types text is text, even where it holds numbers."""
     kind = column.type
-    if is_date(kind):
-        first = next((value for value in column if value.is_valid), None)
-        return (
-            f"holds times ({first}); name it with {spell(Columns(time=name))} if it orders the rows, or use parts of "
-            f"it with {spell(Columns(types={name: 'date:hour,weekday,gap'}))}"
-        )
+    column_type = type_of(nw.from_native(column, series_only=True).dtype)
+    if column_type is not None and (obstacle := column_type.obstacle(column, name)):
+        return obstacle
     if is_number(kind) or pa.types.is_null(kind):
         return None
     if must_be_number and not pa.types.is_boolean(kind):
         return f"is not numeric ({_strange(column, place_of) or f'it holds {kind}'})"
     if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY, typed=typed)):
         return f"is not numeric ({strange}; if it names things: {spell(Columns(types={name: 'category'}))})"
-    if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
+    if is_text(kind) or column_type is not None:
         return None
     return f"is neither numeric nor a category (it holds {kind})"
 

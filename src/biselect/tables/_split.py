@@ -272,22 +272,7 @@ def entry_as_text(value: Any) -> str:
 
 def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -> Pool:
     reference, pool = reference_part.table, pool_part.table
-    unused = roles.unused_dates(reference)
-    idle = set(unused)
-    features = [name for name in roles.feature_columns(reference) if name not in idle]
-    if not features:
-        parts = spell(Columns(types={unused[0]: "date:hour,weekday,gap"}))
-        raise InputError(f"only dates are left; use parts of one with {parts}")
-    there = set(pool.column_names)
-    either = there.union(reference.column_names)
-    for name in (*roles.exclude, roles.time_column):
-        if name is not None and name not in either:
-            raise InputError(f"neither the reference nor the pool has a column {name!r}")
-    if absent := [name for name in features if name not in there]:
-        lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
-        raise InputError(f"the pool lacks columns of the reference: {lacks}")
-    roles_of_pool = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
-    require_columns(pool, roles_of_pool, "the pool")
+    features, unused = roles.features_of(reference, pool)
     names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
     as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
@@ -297,7 +282,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     labels, positive = None, ""
     if roles.label_column is not None:
         labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
-    with_role = {*reference.column_names, *features, *roles.exclude, *roles_of_pool, roles.time_column}
+    with_role = {*reference.column_names, *features, *roles.exclude, *roles.special}
     readings = [reading for part in (pool_part, reference_part) if (reading := reading_of(part.file)) is not None]
     return Pool(
         reference=before,

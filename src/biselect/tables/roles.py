@@ -100,7 +100,7 @@ class Roles:
     @property
     def special(self) -> set[str | None]:
         """Columns that are no features, whatever they hold."""
-        return {self.id_column, self.label_column, self.time_column, self.per, *self.show}
+        return {*self.beside, self.time_column}
 
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
@@ -136,6 +136,40 @@ class Roles:
             for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
             if is_date(kind) and name not in others
         ]
+
+    def features_of(self, reference: pa.Table, pool: pa.Table, where: str = "the pool") -> tuple[list[str], list[str]]:
+        """Find the features that both tables have.
+
+        Args:
+            reference: any rows of it, or none.
+            pool: likewise.
+            where: the pool, in words.
+
+        Returns:
+            Names of the features, and of date columns left out.
+
+        Raises:
+            InputError: there is none, the pool lacks one, or another column that was named is in neither table.
+        """
+        unused = self.unused_dates(reference)
+        features = [name for name in self.feature_columns(reference) if name not in unused]
+        if not features:
+            parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
+            raise InputError(f"only dates are left; use parts of one with {parts}")
+        names = set(pool.column_names)
+        for name in (*self.exclude, self.time_column):
+            if name is not None and name not in names.union(reference.column_names):
+                raise InputError(f"neither the reference nor the pool has a column {name!r}")
+        if absent := [name for name in features if name not in names]:
+            lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
+            raise InputError(f"{where} lacks columns of the reference: {lacks}")
+        require_columns(pool, [name for name in self.beside if name is not None], where)
+        return features, unused
+
+    @property
+    def beside(self) -> tuple[str | None, ...]:
+        """Columns of the pool that come along with its rows; None for one that is not named."""
+        return (self.id_column, self.label_column, self.per, *self.show)
 
     def code_columns(self, reference: pa.Table, zero_led: Collection[str]) -> list[str]:
         """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
@@ -279,7 +313,10 @@ def _claim(name: str, column: pa.ChunkedArray) -> Claim:
         return Claim(role="empty")
     if not pa.types.is_dictionary(kind) and len(entries) == len(column) and pc.count_distinct(entries).as_py() == 1:
         return Claim(role="constant")
-    claims = (claim for one in types() if (claim := one.claim(column, name)) is not None)
+    claimants = [
+        one for one in types() if "claim" in vars(type(one))
+    ]  # a type built on number does not take all numbers
+    claims = (claim for one in claimants if (claim := one.claim(column, name)) is not None)
     return next(claims, Claim(role="unclear", remark=f"it holds {kind}"))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from biselect.errors import InputError
-from biselect.weights import Weigher, WeightMap
+from biselect.weights import Reference, Weigher, WeightMap
 
 
 def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
@@ -32,7 +32,7 @@ def assert_map_api(map: str | WeightMap | type[WeightMap]) -> None:
     assert np.allclose(shifted, weights, rtol=1e-4, atol=1e-4), "fitting again forgets the first reference"
     _assert_interval_holds(calibrator.fit(reference), pool)
     try:
-        blocks = Weigher(map, seed=3).fit_blocks([reference[:30], reference[30:]])
+        blocks = Weigher(map, seed=3).fit(Reference.of([reference[:30], reference[30:]], seed=3))
     except InputError as error:
         assert calibrator.needs_rows and "needs all rows" in str(error), "a refusal names the reason"
     else:

@@ -1,7 +1,7 @@
 """From a reference table to bounded weights: how unusual is each cell of the pool?"""
 
 from biselect.weights.maps import WeightMap, map_names
-from biselect.weights.reference_summary import ReferenceSummary
+from biselect.weights.reference import Reference
 from biselect.weights.weigher import Weigher, WeighingFacts
 
-__all__ = ["ReferenceSummary", "Weigher", "WeighingFacts", "WeightMap", "map_names"]
+__all__ = ["Reference", "Weigher", "WeighingFacts", "WeightMap", "map_names"]

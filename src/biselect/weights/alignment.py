@@ -133,7 +133,7 @@ def moved_numbers(
     """The columns of numbers that moved; `drift` is one of DRIFT, `ends` are as for `moved_columns`."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
-    numbers = [j for j in range(len(pool.names)) if j not in reference.labels and j not in pool.labels]
+    numbers = [j for j in range(len(pool.names)) if reference.type_of(j).is_ranked and pool.type_of(j).is_ranked]
     every = len(numbers) == len(pool.names)
     tables = [table.values if every else table.values[:, numbers] for table in (reference, pool)]
     known = None if ends is None else ends[:, numbers]

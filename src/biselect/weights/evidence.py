@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import LabelCounts
+from biselect.columns.column_type import Cells
 from biselect.pages.words import words_of
 from biselect.tables import NamedMatrix, Pool, align, as_matrix, rows_of
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
-
-BINS = 30  # of a reference histogram
-MOST_LABELS = 8  # of a column of categories
-MISSING = "(missing)"  # stands for no value among labels
-TAIL = 0.005  # share of the reference beyond its bins, on either side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +28,7 @@ class Evidence:
         seen: reference rows with the same category; None for a number.
         absent: whether the pool has no value here.
         filled: whether the reference median stands in for it.
+        directions: those of the column's type.
     """
 
     value: float | str | None
@@ -43,17 +39,16 @@ class Evidence:
     seen: int | None = None
     absent: bool = False
     filled: bool = False
+    directions: tuple[str, ...] = ("low", "high")
 
     @property
     def direction(self) -> str:
         """Which side of the reference the value lies on; empty where there is no value."""
         if self.absent:
             return ""
-        if self.seen is not None:
-            return "rare"
-        if self.below == self.above:
+        if self.seen is None and self.below == self.above:
             return "middle"
-        return "high" if self.below > self.above else "low"
+        return self.directions[-1 if self.below > self.above else 0]
 
     @property
     def side(self) -> str:
@@ -97,69 +92,32 @@ def gather_evidence(
 ) -> list[list[Evidence]]:
     """Evidence for each cell of a block of the pool; counts are of `weighed`, the pool with drifted columns moved."""
     part = align(as_matrix(rows_of(pool, samples)), calibrator.feature_names, named=True, where="the pool")
-    values = calibrator.values(part)
-    moved = values if weighed is None else calibrator.values(rows_of(weighed, samples))
-    below, above = calibrator.reference_counts(calibrator.scale.residuals(moved))
-    absent, present = np.isnan(part.values), calibrator.present
+    values = calibrator.values(part if weighed is None else rows_of(weighed, samples))
     evidence: list[list[Evidence]] = [[] for _ in samples]
     for j in features.tolist():
-        found = calibrator.categories.get(j)
-        codes, labels = (part.values[:, j], ()) if found is None else part.coded(j)
-        for i, row in enumerate(evidence):
-            filled = bool(absent[i, j]) and calibrator.missing == "median" and j not in part.labels
-            label = None if found is None or absent[i, j] else labels[int(codes[i])]
-            value = None if absent[i, j] else label if j in part.labels else float(part.values[i, j])
+        column, cells = calibrator.columns[j], part.cells(j)
+        absent = np.isnan(cells.values)
+        filled = absent if calibrator.missing == "median" and cells.labels is None else np.zeros_like(absent)
+        shown = Cells(np.where(filled, column.middle, cells.values), cells.labels)
+        facts = column.type.describe(column, shown, values[:, j])
+        for row, cell, gap, median in zip(evidence, facts, absent.tolist(), filled.tolist(), strict=True):
             row.append(
                 Evidence(
-                    value=float(values[i, j]) if filled else value,
-                    below=int(below[i, j]),
-                    above=int(above[i, j]),
-                    rows=present[j],
-                    gaps=calibrator.facts.reference_rows - present[j],
-                    seen=None if found is None else found.of([label])[0],
-                    absent=bool(absent[i, j]),
-                    filled=filled,
+                    **vars(cell),
+                    rows=column.present,
+                    gaps=calibrator.facts.reference_rows - column.present,
+                    absent=gap,
+                    filled=median,
+                    directions=column.type.directions,
                 )
             )
     return evidence
 
 
 def histograms(features: NDArray[np.int64], calibrator: Weigher) -> list[dict[str, Any]]:
-    """For each feature how the reference spreads.
-
-    Numbers: the bulk in bins of equal width, of which each holds its lower edge and the last one both, and what lies
-    beyond on either side. Categories: the most common ones, and how many rows hold others.
-    """
-    low, first, last, high = calibrator.reference_quantiles([0.0, TAIL, 1 - TAIL, 1.0])
-    tied = first >= last  # most entries are equal: the bulk alone would have no width
-    first, last = np.where(tied, low, first), np.where(tied, high, last)
-    edges = first + (last - first) * np.linspace(0, 1, BINS + 1)[:, None]
-    edges[-1] = last
-    below, above = calibrator.reference_counts(calibrator.scale.residuals(edges))
-    below[-1] = calibrator.present - above[-1]
-    return [
-        _common(calibrator.categories[j])
-        if j in calibrator.categories
-        else {
-            "low": float(low[j]),
-            "high": float(high[j]),
-            "first": float(first[j]),
-            "last": float(last[j]),
-            "counts": np.diff(below[:, j]).tolist(),
-            "below": int(below[0, j]),
-            "above": int(above[-1, j]),
-        }
-        for j in features.tolist()
-    ]
-
-
-def _common(found: LabelCounts) -> dict[str, Any]:
-    common = sorted(found.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_LABELS]
-    return {
-        "labels": [MISSING if label is None else label for label, _ in common],
-        "counts": [count for _, count in common],
-        "others": found.rows - sum(count for _, count in common),
-    }
+    """How the reference spreads in each of these features; see `ColumnType.picture`."""
+    columns = [calibrator.columns[j] for j in features.tolist()]
+    return [dict(column.type.picture(column)) for column in columns]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

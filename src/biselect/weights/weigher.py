@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import CATEGORY, LabelCounts
-from biselect.columns.column_type import Cells, ColumnReference
-from biselect.columns.distribution import CENTERS, Scale, fit_scale
+from biselect.columns import directions
+from biselect.columns.category import LabelCounts
+from biselect.columns.distribution import Scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 from biselect.tables import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
 from biselect.weights.maps import WeightMap, make_map, map_name
-from biselect.weights.reference import MEMORY, WindowBuilder, Windows, refuse_labels
-from biselect.weights.reference_summary import ReferenceSummary, as_windows
+from biselect.weights.reference import Reference, refuse_labels
 from biselect.weights.whole_row import WholeRow, neighbour_rows
 
 MISSING = ("weigh", "median", "error")
@@ -88,8 +87,6 @@ class Weigher:
     Args:
         map: how extremeness becomes a weight: one of `biselect.weights.map_names()`, or a map of your own, an object
             or a class with the members of `biselect.weights.maps.WeightMap`. Each fit fits a copy of it.
-        center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation) for the residuals. Maps fit
-            their own location and scale, so weights do not depend on it.
         cap: w_max, the largest weight; None for the map's own.
         missing: `weigh` to weigh a missing entry by how rare missing ones are in its feature, as a flag that is set;
             `median` to fill it with the reference median; or `error`. In a feature that is mostly missing, an entry
@@ -105,18 +102,15 @@ class Weigher:
     def __init__(
         self,
         map: str | WeightMap | type[WeightMap] = "reach",
-        center: str = "median",
         cap: float | None = None,
         missing: str = "weigh",
         seed: int = 0,
     ):
-        _one_of("center", center, CENTERS)
         _one_of("missing", missing, MISSING)
         if cap is not None and not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
         checks.check_integer("seed", seed, least=0)
         self.map = map
-        self.center = center
         own = make_map(map)
         self.cap = own.cap if cap is None else float(cap)
         self.needs_rows = own.needs_rows
@@ -124,38 +118,50 @@ class Weigher:
         self.seed = seed
 
     def fit(self, reference: Any) -> Weigher:
-        """Learn location, scale and tails from the reference table: rows before the time the weights are used in."""
-        return self._learn(self.windows(reference), reference)
-
-    def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Weigher:
-        """Learn from a reference that does not fit into memory, one block of rows after the other.
-
-        Ranks are exact while all entries fit into `memory` bytes; beyond that they come from sketches, and
-        `facts.rank_error` bounds how wrong any of them can be.
+        """Learn location, scale and tails of each column.
 
         Args:
-            blocks: tables with the same columns, such as the blocks of a Parquet file.
-            memory: bytes that the sketches may hold.
+            reference: rows from before the time that the weights are used in: a table, or a `Reference` whose rows are
+                gone, such as one that was stored or counted in parts.
+
+        Raises:
+            InputError: the reference has too few rows, or a column that cannot be weighed.
         """
-        return self._learn(self._windows(blocks, memory=memory))
-
-    def fit_summary(self, summary: ReferenceSummary) -> Weigher:
-        """Learn from the summary of a reference, whose rows are gone."""
-        return self._learn(as_windows(summary, missing=self.missing))
-
-    def windows(self, reference: Any) -> Windows:
-        """What `fit_windows` takes, of a reference that is at hand."""
-        return self._windows([reference], memory=None)
-
-    def fit_windows(self, windows: Windows) -> Weigher:
-        """Learn from a reference that was counted column by column, as `biselect.columns.counts` does."""
-        return self._learn(windows)
+        table = None if isinstance(reference, Reference) else reference
+        if self.needs_rows and table is None:
+            raise InputError(
+                f"map {map_name(self.map)!r} needs all rows of the reference at once, which neither a summary nor a "
+                "table in parts has: use fit on a part of the rows, or choose another map"
+            )
+        counted = reference if table is None else Reference.of([table], missing=self.missing, seed=self.seed)
+        self.columns = tuple(counted.fitted(self.missing))
+        self._names, self._named, self._sample = tuple(counted.columns), counted.named, counted.sample
+        self._ranked = np.array([j for j, one in enumerate(self.columns) if one.type.is_ranked], dtype=np.intp)
+        self._labelled = tuple(j for j, one in enumerate(self.columns) if not one.type.is_ranked)
+        self._middles = np.array([column.middle for column in self.columns])
+        self.scale = Scale(
+            location=np.array([column.location for column in self.columns]),
+            scale=np.array([column.scale for column in self.columns]),
+        )
+        self._gap, self._there = np.zeros(len(self.columns)), np.zeros(len(self.columns))
+        for j in self._ranked:  # a missing number is a flag that is set
+            gaps = counted.missing[self._names[j]]
+            flag = LabelCounts({"": counted.rows - gaps, None: gaps})
+            self._gap[j], self._there[j] = flag.weight([gaps, counted.rows - gaps])
+        if self._ranked.size:
+            self._map = make_map(self.map)
+            rows = self._rows(table) if self.needs_rows else None
+            self._map.fit([self.columns[j].distribution for j in self._ranked], rows)
+        vars(self).pop("_whole_row", None)  # of an earlier fit
+        self.facts = self._facts(counted)
+        return self
 
     def for_weights(self) -> Weigher:
-        """The same calibration, small enough to travel: it gives residuals and weights, and knows no ranks or rows."""
+        """The same weights, small enough to travel: without ranks and rows of the reference."""
         light = copy(self)
-        light._sample, light._columns = (), ()
-        vars(light).pop("_neighbourhood", None)
+        light.columns = tuple(replace(one, counts=None) if one.type.is_ranked else one for one in self.columns)
+        light._sample = ()
+        vars(light).pop("_whole_row", None)
         return light
 
     @property
@@ -190,14 +196,14 @@ class Weigher:
         tell. The intervals are a little too narrow rather than too wide.
         """
         ends = np.stack([np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)])
-        if self._numbers.size:
-            there = self._there[self._numbers] if self.missing == "weigh" else 0.0
-            found = self._map.interval(np.broadcast_to(level - there, self._numbers.shape))
+        if self._ranked.size:
+            there = self._there[self._ranked] if self.missing == "weigh" else 0.0
+            found = self._map.interval(np.broadcast_to(level - there, self._ranked.shape))
             if found is None:
                 return None
-            location, scale = self.scale.location[self._numbers], self.scale.scale[self._numbers]
+            location, scale = self.scale.location[self._ranked], self.scale.scale[self._ranked]
             margin = 1e-14 * (np.abs(location) + scale * np.where(np.isfinite(found), np.abs(found), 0.0))
-            ends[:, self._numbers] = location + scale * found + margin * np.array([[1.0], [-1.0]])
+            ends[:, self._ranked] = location + scale * found + margin * np.array([[1.0], [-1.0]])
         return ends
 
     def values(self, pool: Any) -> NDArray[np.float64]:
@@ -211,47 +217,38 @@ class Weigher:
         if len(X) == 0:
             raise InputError("the pool has no rows")
         refuse_unusable(X, self._names, where="the pool", missing=self.missing)
-        refuse_labels(matrix, self.categories, where="the pool")
+        refuse_labels(matrix, self._labelled, where="the pool")
         gaps = np.isnan(X).any()
         if gaps and self.missing == "median":
-            X = np.where(np.isnan(X) & ~np.isnan(self._medians), self._medians, X)
-        if self.categories:
+            X = np.where(np.isnan(X) & ~np.isnan(self._middles), self._middles, X)
+        if self._labelled:
             filled, X = replace(matrix, values=X), X.copy()
-            for j, found in self.categories.items():
-                reference = ColumnReference(type=CATEGORY, counts=found, rows=0, gaps=0)
-                X[:, j] = CATEGORY.weigh(reference, Cells(*filled.coded(j)))
+            for j in self._labelled:
+                X[:, j] = self.columns[j].type.weigh(self.columns[j], filled.cells(j))
         if not gaps or self.missing == "median":
             return X, None
         absent = np.isnan(X)
-        return np.where(absent, self._medians, X), absent
+        return np.where(absent, self._middles, X), absent
 
     def absent(self, pool: Any) -> NDArray[np.bool_]:
         """Which cells are missing in the pool."""
         return np.isnan(self._aligned(pool).values)
 
-    @property
-    def present(self) -> list[int]:
-        """Reference rows that have a value, or a median in its place, by feature."""
-        apart = [self.categories[j].counts.get(None, 0) if j in self.categories else 0 for j in range(len(self._names))]
-        return [column.size - gaps for column, gaps in zip(self._columns, apart, strict=True)]
+    def directions(self, pool: Any) -> NDArray[np.int8]:
+        """Direction of each cell of the pool.
 
-    def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many reference entries of the same feature lie strictly below and strictly above each residual."""
-        self._require_fit()
-        below, above = np.zeros(Z.shape, dtype=np.int64), np.zeros(Z.shape, dtype=np.int64)
-        for j, column in enumerate(self._columns):
-            below[:, j] = column.below(Z[:, j])
-            above[:, j] = column.size - column.at_most(Z[:, j])
-        return below, above
-
-    def reference_quantiles(self, q: Sequence[float]) -> NDArray[np.float64]:
-        """Quantiles of the reference in the features' own units: one row for each of `q`, one column for each feature.
-
-        Of categories those of their weights.
+        Returns:
+            Rows × columns, positions among `biselect.columns.directions()`.
         """
-        self._require_fit()
-        residuals = np.array([[column.quantile(share) for column in self._columns] for share in q])
-        return self.scale.location + self.scale.scale * residuals
+        values, absent = self.read(pool)
+        names = directions()
+        found = np.empty(values.shape, dtype=np.int8)
+        for j, column in enumerate(self.columns):
+            places = np.array([names.index(name) for name in column.type.directions], dtype=np.int8)
+            found[:, j] = places[column.type.direction(column, values[:, j])]
+        if absent is not None:
+            found[absent] = names.index("missing")
+        return found
 
     def problem(
         self,
@@ -304,7 +301,7 @@ class Weigher:
         )
         if marginals == "isolation":
             rows, of = (neighbour_rows(totals), len(W)) if whole is None else (whole.neighbour_rows(totals), whole.rows)
-            scores, around = np.zeros(len(W)), self._neighbourhood
+            scores, around = np.zeros(len(W)), self._whole_row
             if rows.size:
                 own = residuals[rows]
                 nearest = around.nearest(own)
@@ -314,15 +311,19 @@ class Weigher:
 
     @property
     def beyond_weights(self) -> NDArray[np.float64]:
-        """The least that a number beyond the whole reference weighs, by feature."""
-        ends = np.array([(column.values[0], column.values[-1]) for column in self._columns]).T
-        return self._weigh(np.nextafter(ends, [[-np.inf], [np.inf]])).min(axis=0)
+        """The least that a value beyond the whole reference weighs, by feature; of labels, a new one."""
+        columns = [column.distribution for column in self.columns]
+        ends = np.array([(column.values[0], column.values[-1]) for column in columns]).T
+        weights = self._weigh(np.nextafter(ends, [[-np.inf], [np.inf]])).min(axis=0)
+        for j in self._labelled:
+            weights[j] = min(self.columns[j].type.beyond(self.columns[j]), self.cap)
+        return weights
 
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
         Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
         found = np.zeros(len(Z))
-        found[rows] = self._neighbourhood.evidence(Z[rows], near_weight)
+        found[rows] = self._whole_row.evidence(Z[rows], near_weight)
         return found
 
     def near_weight(self, pool: Any, k: int) -> float:
@@ -332,89 +333,55 @@ class Weigher:
         its own rows explain.
         """
         Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
-        around = self._neighbourhood
+        around = self._whole_row
         return around.near_weight(around.nearest(Z[rows]), checks.check_integer("k", k), len(Z))
 
     @cached_property
-    def _neighbourhood(self) -> WholeRow:
+    def _whole_row(self) -> WholeRow:
         if not self._sample:
             raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
         rows = np.vstack([self.residuals(block) for block in self._sample])
-        return WholeRow(self._columns, np.random.default_rng(self.seed).permutation(rows))
-
-    def _windows(self, blocks: Iterable[Any], *, memory: int | None) -> Windows:
-        builder = WindowBuilder(missing=self.missing, seed=self.seed, memory=memory)
-        for block in blocks:
-            builder.add(block)
-        return builder.windows()
-
-    def _learn(self, windows: Windows, table: Any = None) -> Weigher:
-        if self.needs_rows and table is None:
-            raise InputError(
-                f"map {map_name(self.map)!r} needs all rows of the reference at once, which neither a summary nor a "
-                "table in parts has: use fit on a part of the rows, or choose another map"
-            )
-        self._names, self._named = windows.names, windows.named
-        self.categories: dict[int, LabelCounts] = dict(windows.categories)
-        self._medians = windows.medians
-        width = len(self._names)
-        self._numbers = np.array([j for j in range(width) if j not in self.categories], dtype=np.intp)
-        self.scale = Scale(location=np.zeros(width), scale=np.ones(width), fell_back=np.zeros(width, dtype=bool))
-        if self._numbers.size:
-            fitted = fit_scale([windows.columns[j] for j in self._numbers], self.center)
-            for part in ("location", "scale", "fell_back"):
-                getattr(self.scale, part)[self._numbers] = getattr(fitted, part)
-        units = zip(windows.columns, self.scale.location, self.scale.scale, strict=True)
-        self._columns = tuple(column.scaled(location, scale) for column, location, scale in units)
-        self._gap, self._there = np.zeros(width), np.zeros(width)  # a missing number is a flag that is set
-        for j in self._numbers:
-            gaps = int(windows.absent[j])
-            flag = LabelCounts({"": windows.rows - gaps, None: gaps})
-            self._gap[j], self._there[j] = flag.weight([gaps, windows.rows - gaps])
-        if self._numbers.size:
-            self._map = make_map(self.map)
-            self._map.fit([self._columns[j] for j in self._numbers], self._rows(table) if self.needs_rows else None)
-        self._sample = windows.sample
-        vars(self).pop("_neighbourhood", None)  # of an earlier fit
-        self.facts = self._facts(windows)
-        return self
+        columns = [column.distribution for column in self.columns]
+        return WholeRow(columns, np.random.default_rng(self.seed).permutation(rows))
 
     def _rows(self, table: Any) -> NDArray[np.float64]:
         """Residuals of the reference itself, NaN where a number is missing."""
         values, absent = self.read(table)
         Z = self.scale.residuals(values)
-        return (Z if absent is None else np.where(absent, np.nan, Z))[:, self._numbers]
+        return (Z if absent is None else np.where(absent, np.nan, Z))[:, self._ranked]
 
-    def _facts(self, windows: Windows) -> WeighingFacts:
-        far = np.full((1, len(self._names)), np.finfo(np.float64).max)
-        new = [0.0 if self._numbers.size else found.weight(0) for found in self.categories.values()]
-        far[0, [*self.categories]] = new
-        one_value = {j for j, found in self.categories.items() if len(found.counts) == 1}
-        ties = {self._names[j]: self._columns[j].tied_share for j in self._numbers}
-        absent = {name: int(gaps) for name, gaps in zip(self._names, windows.absent, strict=True) if gaps}
+    def _facts(self, reference: Reference) -> WeighingFacts:
+        names, labelled = self._names, self._labelled
+        far = np.full((1, len(names)), np.finfo(np.float64).max)
+        for j in labelled:
+            far[0, j] = 0.0 if self._ranked.size else self.columns[j].type.beyond(self.columns[j])
+        constant = [j for j in labelled if self.columns[j].type.constant(self.columns[j]) is not None]
+        quantities = {name for name in names if reference.column(name).type.is_ranked}
+        absent = {name: reference.missing[name] for name in names if name in quantities and reference.missing[name]}
+        spreads = [column.distribution for column in self.columns]
         return WeighingFacts(
-            reference_rows=windows.rows,
-            features=len(self._names),
-            categories=tuple(self._names[j] for j in sorted(self.categories.keys() - one_value)),
-            constant=tuple(self._names[j] for j in sorted(one_value)),
-            zero_mad=tuple(self._names[j] for j in np.flatnonzero(self.scale.fell_back)),
-            tied=ties,
+            reference_rows=reference.rows,
+            features=len(names),
+            categories=tuple(names[j] for j in labelled if j not in constant),
+            constant=tuple(names[j] for j in constant),
+            zero_mad=tuple(name for name, column in zip(names, self.columns, strict=True) if column.fell_back),
+            tied={names[j]: spreads[j].tied_share for j in self._ranked},
             filled=sum(absent.values()) if self.missing == "median" else 0,
             absent={} if self.missing == "median" else absent,
             largest_weight=float(max(self._weigh(far).max(), self._weigh(-far).max())),
             map=map_name(self.map),
-            rank_error=max(column.rank_error / column.size for column in windows.columns),
+            rank_error=max(spread.rank_error / spread.size for spread in spreads),
         )
 
     def _weigh(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self.categories:
+        if not self._labelled:
             with np.errstate(over="ignore"):
                 scores = self._map.weigh(Z)
         else:
             scores = Z.copy()  # categories were weighed when they were read
-            if self._numbers.size:
+            if self._ranked.size:
                 with np.errstate(over="ignore"):
-                    scores[:, self._numbers] = self._map.weigh(Z[:, self._numbers])
+                    scores[:, self._ranked] = self._map.weigh(Z[:, self._ranked])
         if self.missing == "weigh" and self._there.any():
             scores += self._there
         return np.clip(scores, 0.0, self.cap, out=scores)
@@ -431,7 +398,7 @@ class Weigher:
         return align(as_matrix(pool), self._names, named=self._named, where="the pool")
 
     def _require_fit(self) -> None:
-        if not hasattr(self, "categories"):
+        if not hasattr(self, "columns"):
             raise InputError("this Weigher has not been fit; call fit(reference) first")
 
 

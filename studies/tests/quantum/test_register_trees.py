@@ -8,22 +8,22 @@ from biselect.errors import InputError
 from biselect_quantum.devices import PATHS, compile_circuit
 from biselect_quantum.devices.noise import cut_noise, noisy_shots
 from biselect_quantum.devices.noise.sampling import _shared
-from biselect_quantum.devices.noise.trajectories import draw_courses, pauli_labels
+from biselect_quantum.devices.noise.trajectories import draw_trajectories, pauli_labels
 from biselect_studies.quantum import register_trees
 from biselect_studies.quantum.register_trees import register_shots
 
 SHOTS = 8000
 
 
-def probabilities(noisy, tree, course):
-    """What a register's bits are under one course of errors: a state vector, step by step."""
+def probabilities(noisy, tree, trajectory):
+    """What a register's bits are under one trajectory of errors: a state vector, step by step."""
     own = [noisy.reads[bit] for bit in tree.bits]
     state = Statevector.from_int(0, 2**noisy.circuit.num_qubits)
     for number, step in enumerate(noisy.circuit.data):
         place = [noisy.circuit.find_bit(qubit).index for qubit in step.qubits]
         if step.operation.name != "measure" and (set(place) <= set(own) or not set(place) & set(own)):
             state = state.evolve(step.operation, place)
-        for wrong, pauli in course:
+        for wrong, pauli in trajectory:
             if wrong == number:
                 state = state.evolve(Pauli(pauli_labels(len(place))[pauli]), place)
     return state.probabilities(own)
@@ -37,11 +37,11 @@ def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypa
     made = small.compiled(case, target, path)
     noisy = cut_noise(made, target)
     rng = np.random.default_rng(0)
-    courses = sorted(draw_courses(noisy.plain, 300, rng), key=len)
-    for course in (courses[0], courses[-1]):
+    trajectories = sorted(draw_trajectories(noisy.twirled, 300, rng), key=len)
+    for trajectory in (trajectories[0], trajectories[-1]):
         for tree in register_trees.register_trees(noisy, made):
-            expected = probabilities(noisy, tree, course)
-            bits = tree.draw([course], np.array([SHOTS]), rng)
+            expected = probabilities(noisy, tree, trajectory)
+            bits = tree.draw([trajectory], np.array([SHOTS]), rng)
             found = np.bincount(bits @ (1 << np.arange(bits.shape[1])), minlength=expected.size) / SHOTS
             noise = np.sqrt(expected * (1 - expected) / SHOTS)
             assert np.abs(found - expected).max() < 5 * noise.max() + 1e-4
@@ -51,7 +51,7 @@ def test_shots_of_registers_lose_as_much_to_errors_as_those_of_the_whole(small):
     case, target = small.drawn(seed=4, qubits=7)
     made = small.compiled(case, target)
     ours = register_shots(made, target, case.problem, 1500, seed=1)
-    whole = noisy_shots(made, target, case.problem, 1500, courses=60, seed=1)
+    whole = noisy_shots(made, target, case.problem, 1500, most_trajectories=60, seed=1)
     assert ours.flawless == whole.flawless
     masses = [each.shots.exact_budget_mass(case.problem) for each in (ours, whole)]
     assert masses[0] == pytest.approx(masses[1], abs=0.06)
@@ -73,11 +73,11 @@ def test_a_register_with_a_loop_is_refused(small):
         )
 
 
-def test_few_courses_stand_in_for_many_and_no_shot_is_lost():
-    courses = {(): 50, ((0, 1),): 30, ((0, 2),): 2, ((1, 3), (2, 1)): 18}
-    found = _shared(courses, 2, np.random.default_rng(0))
+def test_few_trajectories_stand_in_for_many_and_no_shot_is_lost():
+    trajectories = {(): 50, ((0, 1),): 30, ((0, 2),): 2, ((1, 3), (2, 1)): 18}
+    found = _shared(trajectories, 2, np.random.default_rng(0))
     assert sum(found.values()) == 100 and found[()] == 50
-    assert set(found) <= set(courses) and len(found) <= 3
-    assert _shared(courses, 50, np.random.default_rng(0)) == courses
-    often = sum(_shared(courses, 1, np.random.default_rng(seed)).get(((0, 1),), 0) > 0 for seed in range(200))
-    assert 90 < often < 150  # three of five shots with errors have that course
+    assert set(found) <= set(trajectories) and len(found) <= 3
+    assert _shared(trajectories, 50, np.random.default_rng(0)) == trajectories
+    often = sum(_shared(trajectories, 1, np.random.default_rng(seed)).get(((0, 1),), 0) > 0 for seed in range(200))
+    assert 90 < often < 150  # three of five shots with errors have that trajectory

@@ -7,7 +7,8 @@ import pytest
 
 from biselect.errors import InputError
 from biselect_quantum.devices import PATHS, compile_circuit
-from biselect_quantum.devices.noise import LABEL, cut_noise
+from biselect_quantum.devices.noise import cut_noise
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.simulate.program import RZZ
 from biselect_studies.quantum.registers import distribution, read_out, register_mass
 

@@ -21,7 +21,7 @@ from biselect_quantum.circuits.schedule import Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Choice
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import Program
 from biselect_quantum.simulate.wide import WideSampler
 
@@ -103,7 +103,7 @@ class WideShots:
         largest_bond: the most bond states that any circuit so far needed.
     """
 
-    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096, look: Look = go_on) -> None:
+    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096, look: StopCheck = never_stop) -> None:
         self.spec, self.max_bond, self.largest_bond, self._look = spec, max_bond, 0, look
         self._known: dict[tuple[int, ...], tuple[Program, tuple[int, ...] | None]] = {}
 
@@ -127,15 +127,15 @@ def warm_starts(problem: SelectionProblem, count: int = 2, *, seed: int = 0) -> 
     >>> warm_starts(problem, 1)
     [([2, 3], [2])]
     """
-    found: dict[tuple[tuple[int, ...], ...], tuple[float, Choice]] = {}
+    pool: dict[tuple[tuple[int, ...], ...], tuple[float, Choice]] = {}
     for name in POOL:
         if not can_keep_limits(problem, name):
             continue
         for number in range(POOL_SEEDS):
             answer = solve(problem, name, seed=seed + number)
             choice = answer.samples.tolist(), answer.features.tolist()
-            found[tuple(map(tuple, choice))] = (answer.energy, choice)
-    return [choice for _, choice in sorted(found.values())[:count]]
+            pool[tuple(map(tuple, choice))] = (answer.energy, choice)
+    return [choice for _, choice in sorted(pool.values())[:count]]
 
 
 def fixed_angles(schedule: Schedule) -> NDArray[np.float64]:
@@ -179,9 +179,9 @@ def select_by_rounds(
             moves = [step * trials.rng.normal(size=centre.size) for _ in range(FEWER * CANDIDATES // ROUNDS)]
             if number == 0:
                 moves[0] = np.zeros(centre.size)
-            found = [trials.draw(rank, centre + move, SHOTS // FEWER) for move in moves]
-            trials.tried += found
-            leader = min(found, key=lambda trial: trial.cvar)
+            round_trials = [trials.draw(rank, centre + move, SHOTS // FEWER) for move in moves]
+            trials.tried += round_trials
+            leader = min(round_trials, key=lambda trial: trial.cvar)
             if best is None or leader.cvar < best.cvar:
                 best = leader
             else:
@@ -204,16 +204,16 @@ class _Trials:
             raise InputError(f"the inherited angles must be a list of finite numbers, got {inherited!r}")
 
     def draw(self, rank: int, angles: NDArray[np.float64], shots: int) -> Trial:
-        found = self.shots_of(self.starts[rank], angles, shots, int(self.rng.integers(1 << 31)))
+        measured = self.shots_of(self.starts[rank], angles, shots, int(self.rng.integers(1 << 31)))
         begun = self.problem.energy(*self.starts[rank])
         return Trial(
             start=rank,
             angles=angles,
             shots=shots,
-            cvar=found.cvar(TAIL),
-            mean=found.mean_energy(),
-            best=float(found.energies[0]),
-            improved=found.hit_rate(begun - 1e-9 * abs(begun)),
+            cvar=measured.cvar(TAIL),
+            mean=measured.mean_energy(),
+            best=float(measured.energies[0]),
+            improved=measured.hit_rate(begun - 1e-9 * abs(begun)),
         )
 
     def confirmed(self) -> AngleSelection:

@@ -21,8 +21,8 @@ from biselect_quantum.circuits.starts import Start
 from biselect_quantum.shots import Samples
 from biselect_quantum.simulate.backends import GpuBatch, choose_backend, make_simulator, takes_batches
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
-from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, look, parts
-from biselect_quantum.simulate.states import embed, measure, quantile
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, check_stop, parts
+from biselect_quantum.simulate.states import dense_vector, quantile, sample_state
 
 if TYPE_CHECKING:
     from biselect_quantum.circuits.training.records import Training
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 class Ansatz:
     """CG-XY-QAOA inside the (k, m) sector, on a simulator.
+
+    Phases are exp(-iγ_g H_g) of the energy that is minimised, with every H_g as it stands in `biselect.core.ising`; a
+    mixer edge is exp(-iβ(XX + YY)/2). Free angles are in the order of `schedule.angle_names`, in radians
+    (`biselect_quantum.conventions`).
 
     Problem, depth, schedule, mixer, start, groups and seed are those of `AnsatzSpec`.
 
@@ -44,6 +48,10 @@ class Ansatz:
 
     Attributes:
         spec: the circuit itself, which the compiler and the wide sampler take too.
+
+    Raises:
+        InputError: a mixer, start, schedule or backend that does not fit the problem.
+        TooLargeError: the states do not fit into memory.
 
     >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
     >>> ansatz = Ansatz(problem, depth=1, schedule="tied")
@@ -87,19 +95,19 @@ class Ansatz:
 
     @classmethod
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
-        """The circuit of a spec; `backend`, `dtype`, `threads` and `progress` as above."""
+        """Put the circuit of a spec on a simulator; `backend`, `dtype`, `threads`, `progress` and `stop` as above."""
         start = "dicke" if spec.start is None else spec.start
         mixer = GROVER if spec.grover else spec.mixer
         return cls(spec.problem, spec.depth, spec.schedule, mixer, start, groups=spec.groups, **simulator)
 
     @property
     def problem(self) -> SelectionProblem:
-        """Whose energy is measured."""
+        """The problem whose energy is measured."""
         return self.spec.problem
 
     @property
     def schedule(self) -> Schedule:
-        """From free angles to the angles of every layer."""
+        """The map from free angles to the angles of every layer."""
         return self.spec.schedule
 
     @property
@@ -114,7 +122,7 @@ class Ansatz:
 
     @property
     def size(self) -> int:
-        """How many angles are free."""
+        """Number of free angles."""
         return self.schedule.size
 
     def at_depth(self, depth: int, schedule: str | None = None) -> Ansatz:
@@ -154,13 +162,18 @@ class Ansatz:
 
     @property
     def energies(self) -> NDArray[np.float64]:
-        """The energy of every choice of the sector, C(N, k) × C(D, m)."""
+        """Energies of all choices of the sector, C(N, k) × C(D, m), rows and columns as in `state`; lower is better."""
         if "energies" not in self._tables:
             self._tables["energies"] = energy_table(self.problem, self._stop)
         return self._tables["energies"]
 
     def layers(self, angles: ArrayLike) -> Layers:
-        """Phases and mixing angles of every layer."""
+        """Phases and mixing angles of every layer.
+
+        Returns:
+            Phases and mixing angles of the p layers, in radians. The phase of a choice is exp(+i·sum) of its entries,
+            as energies are minus scores.
+        """
         return self._layers(self.schedule.expand(angles))
 
     def _layers(self, table: NDArray[np.float64]) -> Layers:
@@ -173,33 +186,57 @@ class Ansatz:
         )
 
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
-        """Expectation value of the energy, or of another observable."""
+        """Expectation value of the energy, or of another observable.
+
+        Args:
+            angles: the free angles, radians, in the order of `schedule.angle_names`.
+            observable: the energy by default; see `Observable`.
+
+        Returns:
+            The expectation value after the circuit, in units of the energy: lower is better.
+        """
         if observable.kind == "cvar":
             return self.value_and_gradient(angles, observable)[0]
         self._check(observable)
-        look(self._stop)
+        check_stop(self._stop)
         return self._simulator.expectation(self.layers(angles), self._start, observable)
 
     def value_and_gradient(
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[float, NDArray[np.float64]]:
-        """Expectation value and its gradient by the free angles, by the adjoint method."""
+        """Expectation value and its gradient by the free angles, by the adjoint method.
+
+        Args:
+            angles: the free angles, radians.
+            observable: the energy by default.
+
+        Returns:
+            The value, and its derivative by every free angle, (size,).
+        """
         if observable.kind == "cvar":  # = q + E[min(E - q, 0)] / share at the share-quantile q, held in the derivative
             lowest = quantile(self.energies, self.probabilities(angles), observable.share, self._stop)
             excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
             return lowest + excess / observable.share, gradient / observable.share
         self._check(observable)
-        look(self._stop)
-        value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
-        return value, self._by_angle(found)
+        check_stop(self._stop)
+        value, by_pair = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
+        return value, self._by_angle(by_pair)
 
-    def _by_angle(self, found: PairGradient) -> NDArray[np.float64]:
+    def _by_angle(self, gradient: PairGradient) -> NDArray[np.float64]:
         """The gradient by the free angles, of one circuit or a batch."""
-        by_group = found.pair.reshape(*found.mixing.shape, -1) @ self._by_pair
-        return self.schedule.pull_back(np.concatenate([by_group, found.mixing[..., None]], axis=-1))
+        by_group = gradient.pair.reshape(*gradient.mixing.shape, -1) @ self._by_pair
+        return self.schedule.pull_back(np.concatenate([by_group, gradient.mixing[..., None]], axis=-1))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
-        """Expectation values of a batch of angle vectors, (batch, size)."""
+        """Expectation values of a batch of angle vectors.
+
+        Args:
+            angles: (batch, size), radians.
+            observable: the energy by default.
+
+        Returns:
+            (batch,) values; each is that of `expectation` to within rounding.
+        """
         vectors = self._batch(angles)
         batches = self._cpu_batches(len(vectors), observable)
         if self.runs_batches and len(vectors):
@@ -211,7 +248,15 @@ class Ansatz:
     def many_with_gradients(
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expectation values and gradients, (batch,) and (batch, size)."""
+        """Expectation values and gradients of a batch of angle vectors.
+
+        Args:
+            angles: (batch, size), radians.
+            observable: the energy by default.
+
+        Returns:
+            (batch,) values and (batch, size) derivatives.
+        """
         vectors = self._batch(angles)
         batches = self._cpu_batches(len(vectors), observable)
         if self.runs_batches and len(vectors):
@@ -221,9 +266,9 @@ class Ansatz:
             layers = self._layers(self.schedule.expand_batch(vectors))
             values, by_phase = batches.values_and_gradients(layers, self._start, observable)
             return values, self._by_angle(by_phase)
-        found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
-        return np.array([value for value, _ in found]), gradients
+        results = [self.value_and_gradient(vector, observable) for vector in vectors]
+        gradients = np.array([gradient for _, gradient in results]).reshape(-1, self.size)
+        return np.array([value for value, _ in results]), gradients
 
     def hit_amplitudes_with_gradients(
         self, angles: ArrayLike, observable: Observable
@@ -249,7 +294,7 @@ class Ansatz:
     def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
         """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
         self._check(observable)
-        look(self._stop)
+        check_stop(self._stop)
         find = getattr(self._simulator, "batches", None)  # the compiled backend has it
         return None if find is None else find(count, from_basis=isinstance(self.spec.start, tuple))
 
@@ -276,29 +321,58 @@ class Ansatz:
         return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
-        """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
-        look(self._stop)
+        """The final state inside the sector.
+
+        Args:
+            angles: the free angles, radians.
+
+        Returns:
+            C(N, k) × C(D, m) amplitudes, or those that the rules allow. Row r is the r-th sample subset and column c
+            the c-th feature subset, both in colexicographic order, which is the order of their bitmasks. The global
+            phase is that of the simulator, not the circuit's.
+        """
+        check_stop(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 
     def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
-        """The final state as 2^(N+D) amplitudes in Qiskit's order, for small cases."""
+        """The final state as a vector over all qubits, for small cases.
+
+        Args:
+            angles: the free angles, radians.
+
+        Returns:
+            2^(N+D) amplitudes in Qiskit's order: bit q of the position is qubit q; sample i is qubit i, feature j is
+            qubit N + j.
+
+        Raises:
+            InputError: more than 26 qubits.
+        """
         qubits = self.problem.n_samples + self.problem.n_features
         if qubits > 26:
             raise InputError(f"a dense vector of {qubits} qubits is too large; use state()")
-        return embed(self.state(angles), self.samples, self.features)
+        return dense_vector(self.state(angles), self.samples, self.features)
 
     def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
-        """Probability of every choice of the sector."""
+        """Probabilities of all choices of the sector, C(N, k) × C(D, m), rows and columns as in `state`."""
         state = self.state(angles)
         check_memory(self.problem.sector, np.float64, states=1)
-        found = np.empty(state.shape)
+        squares = np.empty(state.shape)
         for part in parts(len(state), state.shape[1], self._stop):
-            found[part] = np.abs(state[part].astype(np.complex128)) ** 2
-        return found
+            squares[part] = np.abs(state[part].astype(np.complex128)) ** 2
+        return squares
 
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
-        """Measure: `shots` choices drawn from the final state."""
-        rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
+        """Measure: draw choices from the final state.
+
+        Args:
+            angles: the free angles, radians.
+            shots: how many choices are drawn.
+            seed: fixes them.
+
+        Returns:
+            Distinct choices with energies and counts, lowest energy first.
+        """
+        rows, columns, counts = sample_state(self.state(angles), shots, seed, self._stop)
         samples, features = self.samples.subsets[rows], self.features.subsets[columns]
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))
@@ -307,7 +381,7 @@ class Ansatz:
     # Figures of merit beyond the mean
 
     def hit_rate(self, angles: ArrayLike, threshold: float) -> float:
-        """p_BK: probability of an energy at or below the threshold."""
+        """Probability of an energy at or below the threshold, p_BK, from 0 to 1."""
         rate = self.expectation(angles, Observable(kind="hit", threshold=threshold))
         return min(1.0, max(0.0, rate))  # sums of squares may end a rounding beyond
 
@@ -323,7 +397,7 @@ class Ansatz:
         return (mean - self.expectation(angles)) / (mean - best)
 
     def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
-        """Mean energy of the lowest `share` of the distribution."""
+        """Mean energy of the lowest `share` of the distribution, CVaR."""
         return self.cvar_and_gradient(angles, share)[0]
 
     def cvar_and_gradient(self, angles: ArrayLike, share: float = 0.05) -> tuple[float, NDArray[np.float64]]:

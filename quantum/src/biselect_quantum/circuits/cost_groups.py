@@ -15,7 +15,7 @@ ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CostGroup:
-    """Some terms of -Σ a_i s_i - Σ b_j f_j - Σ w_ij s_i f_j; λ is in w.
+    """Some terms of the energy -Σ a_i s_i - Σ b_j f_j - Σ w_ij s_i f_j that is minimised; λ is in w.
 
     Attributes:
         name: for people, and for the names of angles.
@@ -37,7 +37,11 @@ class CostGroup:
 
 
 def components(problem: SelectionProblem) -> tuple[CostGroup, ...]:
-    """H_S, H_F and H_SF of Eq. grouped_cost_decomposition."""
+    """Split a problem's energy into H_S, H_F and H_SF (Eq. grouped_cost_decomposition).
+
+    Returns:
+        Groups named S, F and SF. H_SF holds all products, with the one-local shifts that they have as Pauli operators.
+    """
     a, b = problem.sample_scores, problem.feature_scores
     weights = problem.coupling_weight * problem.coupling.astype(np.float64)
     no_a, no_b, no_weights = np.zeros_like(a), np.zeros_like(b), np.zeros_like(weights)
@@ -49,7 +53,15 @@ def components(problem: SelectionProblem) -> tuple[CostGroup, ...]:
 
 
 def split_terms(problem: SelectionProblem, assignment: Sequence[int] | NDArray[np.int64]) -> tuple[CostGroup, ...]:
-    """Any grouping: the group number of each of the N + D + N·D terms (samples, features, pairs row by row)."""
+    """Split a problem's energy into any groups.
+
+    Args:
+        problem: whose energy is split.
+        assignment: the group number of each of its N + D + N·D terms: samples, features, products row by row.
+
+    Returns:
+        As many groups as there are numbers, in their order.
+    """
     n, d = problem.n_samples, problem.n_features
     numbers = np.asarray(assignment)
     if numbers.shape != (n + d + n * d,) or not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0:
@@ -67,13 +79,21 @@ def split_terms(problem: SelectionProblem, assignment: Sequence[int] | NDArray[n
 
 
 def surrogate(problem: SelectionProblem, cost_edges: Iterable[tuple[int, int]]) -> tuple[CostGroup, ...]:
-    """The components S, F and SF with the products of `cost_edges` (sample, feature) only; all marginals stay."""
-    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    """Keep few products of a problem's energy, and all of its marginals.
+
+    Args:
+        problem: whose energy is thinned.
+        cost_edges: (sample, feature) of each product that stays.
+
+    Returns:
+        The groups S, F and SF.
+    """
+    on_pairs = np.zeros(problem.coupling.shape, dtype=bool)
     for sample, feature in cost_edges:
         if not (0 <= sample < problem.n_samples and 0 <= feature < problem.n_features):
             raise InputError(f"cost edge ({sample}, {feature}) does not join a sample and a feature of the problem")
-        kept[sample, feature] = True
-    return tuple(replace(group, pair=np.where(kept, group.pair, 0.0)) for group in components(problem))
+        on_pairs[sample, feature] = True
+    return tuple(replace(group, pair=np.where(on_pairs, group.pair, 0.0)) for group in components(problem))
 
 
 def spread(part: NDArray[np.floating[Any]]) -> float:

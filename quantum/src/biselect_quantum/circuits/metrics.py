@@ -83,21 +83,24 @@ def by_depth(ansatz: Ansatz, trained: Training) -> list[DepthFigures]:
     """Exact energy, α and p_opt of every depth of a training, the start state first.
 
     A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+
+    Returns:
+        One figure for each depth, depth 0 first; p_opt from 0 to 1, energies in units of the problem.
     """
     energies = ansatz.energies
     mean, best = float(energies.mean()), float(energies.min())
     hits = Observable(kind="hit", threshold=best)
     uniform = float(hits.of(energies, energy_scale(ansatz.problem)).mean())
     stages = {stage.depth: stage.angles for stage in trained.stages if stage.schedule == trained.schedule}
-    found = []
+    figures = []
     for depth, angles in sorted({0: None, **stages}.items()):
         circuit = ansatz if angles is None else ansatz.at_depth(depth, trained.schedule)
         vector = np.zeros(circuit.size) if angles is None else angles
         energy = circuit.expectation(vector)
         alpha = (mean - energy) / (mean - best) if mean > best else 1.0
         rate = min(1.0, max(0.0, circuit.expectation(vector, hits)))
-        found.append(DepthFigures(depth, energy, alpha, rate, uniform))
-    return found
+        figures.append(DepthFigures(depth, energy, alpha, rate, uniform))
+    return figures
 
 
 def time_to_solution(
@@ -125,9 +128,9 @@ def time_to_solution(
     from biselect.solvers import solve
 
     problem, runs = ansatz.problem, check_integer("runs", runs)
-    wanted = float(ansatz.energies.min())
+    optimum = float(ansatz.energies.min())
     slack = rounding_slack(energy_scale(problem), np.float64)
-    p_opt, before = ansatz.hit_rate(trained.angles, wanted), trained.seconds or float("nan")
+    p_opt, before = ansatz.hit_rate(trained.angles, optimum), trained.seconds or float("nan")
     shots = runs_needed(p_opt, confidence)
     rows = []
     if np.isfinite(shots):
@@ -140,13 +143,13 @@ def time_to_solution(
         )
     looked = _seconds(lambda: float(energy_table(problem).min()))
     rows.append(TimeToSolution.of("looking at every choice", 1.0, looked, confidence))
-    share = float(np.mean(ansatz.energies <= wanted + slack))
+    share = float(np.mean(ansatz.energies <= optimum + slack))
     draw = _seconds(lambda: _draw(problem, np.random.default_rng(seed)))
     rows.append(TimeToSolution.of("random choice", share, draw / DRAWS, confidence))
     alone: dict[str, Any] = {"restarts": 1, "workers": 1, "progress": False}
     solve(problem, "annealing", seed=seed, **alone)
     walks = [solve(problem, "annealing", seed=seed + walk, **alone) for walk in range(1, runs + 1)]
-    success = float(np.mean([walk.energy <= wanted + slack for walk in walks]))
+    success = float(np.mean([walk.energy <= optimum + slack for walk in walks]))
     mean = float(np.mean([walk.seconds for walk in walks]))
     rows.append(TimeToSolution.of("annealing, one walk", success, mean, confidence))
     solve(problem, "exact", workers=1, progress=False)

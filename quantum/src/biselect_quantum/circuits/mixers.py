@@ -61,8 +61,8 @@ def block_classes(mixer: Any, n: int, blocks: Blocks) -> Classes:
         block_of = {item: number for number, (members, _) in enumerate(blocks.parts) for item in members}
         for i, j in (edge for edges in classes for edge in edges):
             if i not in block_of or block_of[i] != block_of.get(j):
-                settled = [end for end in (i, j) if end not in block_of]
-                why = f"{settled[0]} is settled by the rules" if settled else "its ends stand in two groups"
+                fixed_ends = [end for end in (i, j) if end not in block_of]
+                why = f"{fixed_ends[0]} is settled by the rules" if fixed_ends else "its ends stand in two groups"
                 raise InputError(f"mixer edge ({i}, {j}) would break the rules: {why}; leave it out")
         return classes
     parts = [
@@ -141,9 +141,11 @@ def colour_edges(edges: Iterable[Edge], n: int) -> Classes:
             else:
                 _flip(colour_at, chain, at_i, at_j)
         colour_at[i][colour], colour_at[j][colour] = j, i
-    count = max((max(taken, default=-1) for taken in colour_at), default=-1) + 1
+    count = max((max(partners, default=-1) for partners in colour_at), default=-1) + 1
     return tuple(
-        tuple((q, taken[colour]) for q, taken in enumerate(colour_at) if colour in taken and q < taken[colour])
+        tuple(
+            (q, partners[colour]) for q, partners in enumerate(colour_at) if colour in partners and q < partners[colour]
+        )
         for colour in range(count)
     )
 
@@ -156,8 +158,8 @@ def _without_empty(classes: Classes) -> Classes:
     return tuple(edges for edges in classes if edges)
 
 
-def _free(taken: dict[int, int]) -> int:
-    return next(colour for colour in range(len(taken) + 1) if colour not in taken)
+def _free(partners: dict[int, int]) -> int:
+    return next(colour for colour in range(len(partners) + 1) if colour not in partners)
 
 
 def _chain(colour_at: list[dict[int, int]], start: int, first: int, second: int) -> list[int]:

@@ -65,6 +65,9 @@ class Schedule:
         - `bilinear`: γ_marg for the marginal components of all layers, γ_SF,l, and one β (bilinear-CG, p + 2).
         - `fixed-transport`: a γ for each component and layer, and one β (3p + 1).
         - `fully-grouped`: a γ for each component and layer, and β_l (4p).
+
+        Raises:
+            InputError: an unknown name, or `bilinear` with other groups than S, F and SF.
         """
         if name not in SCHEDULES:
             raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {name!r}")
@@ -84,51 +87,76 @@ class Schedule:
 
     @property
     def depth(self) -> int:
-        """How many layers, p."""
+        """p, the number of layers."""
         return self.matrix.shape[0]
 
     @property
     def groups(self) -> int:
-        """G, the groups of cost terms."""
+        """G, the number of groups of cost terms."""
         return self.matrix.shape[1] - 1
 
     @property
     def size(self) -> int:
-        """How many angles are free."""
+        """Number of free angles."""
         return self.matrix.shape[2]
 
     def expand(self, angles: ArrayLike) -> NDArray[np.float64]:
-        """Layer angles (p, G + 1) of free angles."""
-        given = np.asarray(angles, dtype=np.float64)
-        if given.shape != (self.size,):
+        """Expand free angles to the angles of every layer.
+
+        Args:
+            angles: (size,), radians.
+
+        Returns:
+            (p, G + 1): γ of every group, then β.
+        """
+        vector = np.asarray(angles, dtype=np.float64)
+        if vector.shape != (self.size,):
             raise InputError(
-                f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {given.shape}"
+                f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {vector.shape}"
             )
-        return self.expand_batch(given[None])[0]
+        return self.expand_batch(vector[None])[0]
 
     def expand_batch(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Layer angles (batch, p, G + 1) of a batch of free angles, (batch, free)."""
-        given = np.asarray(angles, dtype=np.float64)
-        if given.ndim != 2 or given.shape[1] != self.size:
-            raise InputError(f"a batch must have the shape (batch, {self.size}), got {given.shape}")
-        if not np.isfinite(given).all():
-            raise InputError(f"angles must be finite, got {given[~np.isfinite(given).all(axis=1)][0]}")
-        return (given @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
+        vectors = np.asarray(angles, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != self.size:
+            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
+        if not np.isfinite(vectors).all():
+            raise InputError(f"angles must be finite, got {vectors[~np.isfinite(vectors).all(axis=1)][0]}")
+        return (vectors @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Gradient by free angles, of a gradient by layer angles (p, G + 1); or of a batch of them."""
+        """Pull a gradient by layer angles back to the free angles.
+
+        Args:
+            gradient: (…, p, G + 1).
+
+        Returns:
+            (…, size).
+        """
         return gradient.reshape(*gradient.shape[:-2], -1) @ self.matrix.reshape(-1, self.size)
 
     def embed(self, angles: ArrayLike, into: Schedule) -> NDArray[np.float64]:
-        """The free angles of a larger schedule that give the same circuit."""
+        """Find the free angles of a larger schedule that give the same circuit.
+
+        Args:
+            angles: of this schedule, (size,).
+            into: the larger schedule, of the same depth and groups.
+
+        Returns:
+            Free angles of `into`.
+
+        Raises:
+            InputError: `into` does not contain this schedule.
+        """
         target = self.expand(angles)
         flat = into.matrix.reshape(-1, into.size)
         if flat.shape[0] != target.size:
             raise InputError(f"{into.name!r} has another depth or number of groups than {self.name!r}")
-        found = np.asarray(np.linalg.lstsq(flat, target.ravel(), rcond=None)[0], dtype=np.float64)
-        if not np.allclose(flat @ found, target.ravel(), rtol=0, atol=1e-9 * (1 + np.abs(target).max())):
+        solution = np.asarray(np.linalg.lstsq(flat, target.ravel(), rcond=None)[0], dtype=np.float64)
+        if not np.allclose(flat @ solution, target.ravel(), rtol=0, atol=1e-9 * (1 + np.abs(target).max())):
             raise InputError(f"schedule {self.name!r} is not contained in {into.name!r}")
-        return found
+        return solution
 
 
 def _gamma_label(name: str, group: str, layer: int) -> str:
@@ -199,5 +227,5 @@ def imported(
 def _factors(convention: str, maximised: bool) -> Factors:
     if convention not in CONVENTIONS:
         raise InputError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    found = CONVENTIONS[convention]
-    return found._replace(gamma=-found.gamma) if maximised else found
+    factors = CONVENTIONS[convention]
+    return factors._replace(gamma=-factors.gamma) if maximised else factors

@@ -97,8 +97,8 @@ class AnsatzSpec:
                 "state"
             )
         classes = tuple(
-            () if grover else block_classes(side, n, kept) if rules else mixer_classes(side, n)
-            for side, n, rules, kept in zip(
+            () if grover else block_classes(side, n, free_blocks) if rules else mixer_classes(side, n)
+            for side, n, rules, free_blocks in zip(
                 both_mixers(mixer),
                 problem.coupling.shape,
                 (problem.sample_rules, problem.feature_rules),
@@ -110,23 +110,23 @@ class AnsatzSpec:
 
     @property
     def depth(self) -> int:
-        """How many layers, p."""
+        """p, the number of layers."""
         return self.schedule.depth
 
     @property
     def size(self) -> int:
-        """How many angles are free."""
+        """Number of free angles."""
         return self.schedule.size
 
     @property
     def registers(self) -> tuple[Register, Register]:
         """Both sides as simulators take them."""
         problem = self.problem
-        rules, kept = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
+        rules, free_blocks = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
         samples, features = (
-            Register(n=n, chosen=chosen, classes=classes, blocks=blocks if obeyed else None)
-            for n, chosen, classes, obeyed, blocks in zip(
-                problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, kept, strict=True
+            Register(n=n, ones=budget, classes=classes, blocks=blocks if obeyed else None)
+            for n, budget, classes, obeyed, blocks in zip(
+                problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, free_blocks, strict=True
             )
         )
         return samples, features
@@ -166,7 +166,7 @@ class AnsatzSpec:
         start: Start | None = None,
         seed: int | np.random.Generator | None = 0,
     ) -> AnsatzSpec:
-        """The same circuit but for what is given; another depth takes the schedule of the same name."""
+        """Change some parts of the circuit and keep the others; another depth takes the schedule of the same name."""
         if schedule is None:
             schedule = self.schedule if depth is None else self.schedule.name
         if depth is None:
@@ -185,13 +185,19 @@ class AnsatzSpec:
     def export_angles(
         self, angles: ArrayLike, convention: str, *, maximised: bool = False, grouped: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """γ (p,) and β (p,) of every layer as another library counts them; `qaoa/angle_conventions.py` has the factors.
+        """Give γ and β of every layer in the convention of another library; `circuits/schedule.py` has the factors.
 
         Args:
             angles: free angles of this circuit.
             convention: pennylane, openqaoa or qokit.
             maximised: whether the cost there is the score, which is minus our energy.
             grouped: whether γ shall be (p, groups), which a circuit with a γ for each group of cost terms needs.
+
+        Returns:
+            γ, (p,) or with `grouped` (p, groups), and β, (p,), in radians as that library counts them.
+
+        Raises:
+            InputError: a γ for each group where `grouped` is False, or Grover's mixer, which no other library shares.
         """
         if not any(self.mixer):
             raise InputError(
@@ -202,7 +208,14 @@ class AnsatzSpec:
     def import_angles(
         self, gammas: ArrayLike, betas: ArrayLike, convention: str, *, maximised: bool = False
     ) -> NDArray[np.float64]:
-        """The free angles of this circuit, from what `export_angles` gives; refused where its schedule has none."""
+        """Take γ and β of every layer in the convention of another library, as `export_angles` gives them.
+
+        Returns:
+            The free angles of this circuit, (size,), in our convention.
+
+        Raises:
+            InputError: the schedule of this circuit has no angles that give those layers.
+        """
         return imported(self.schedule, gammas, betas, convention, maximised=maximised)
 
     def program(self, angles: ArrayLike | Mapping[str, float] | None = None) -> Program:
@@ -210,6 +223,13 @@ class AnsatzSpec:
 
         Args:
             angles: numbers for the free angles, in their order or by name; left open by default.
+
+        Returns:
+            Start, and for each layer RZ(2γh), RZZ(2γJ) and exp(-iβ(XX + YY)/2) on qubits: sample i is qubit i, feature
+            j is qubit N + j.
+
+        Raises:
+            InputError: a start or a mixer that only simulators know.
         """
         if self.grover:
             raise InputError(
@@ -244,16 +264,16 @@ class AnsatzSpec:
     @property
     def _blocks(self) -> tuple[Block, ...] | None:
         """The blocks of both registers as a program takes them; None without rules."""
-        problem, found = self.problem, []
+        problem, listed = self.problem, []
         rules = (problem.sample_rules, problem.feature_rules)
         if not any(rules):
             return None
         sides = zip((0, problem.n_samples), problem.coupling.shape, (problem.k, problem.m), rules, strict=True)
         for (first, length, budget, obeyed), side in zip(sides, problem.sector.blocks, strict=True):
-            settled = [((item,), 1) for item in side.always]
-            parts = [*settled, *side.parts] if obeyed else [(tuple(range(length)), budget)]
-            found += [(tuple(first + item for item in members), ones) for members, ones in parts]
-        return tuple(found)
+            always = [((item,), 1) for item in side.always]
+            parts = [*always, *side.parts] if obeyed else [(tuple(range(length)), budget)]
+            listed += [(tuple(first + item for item in members), ones) for members, ones in parts]
+        return tuple(listed)
 
     def _without_settled(self, group: CostGroup) -> CostGroup:
         """The same phases, up to a global one, without items that the rules settle: with s = 1, -w s f is -w f."""
@@ -269,7 +289,7 @@ class AnsatzSpec:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Plain data that tells circuits apart: angles trained for one belong to no other."""
+        """Describe the circuit as plain data; angles trained for one description belong to no other."""
         start: Any = "dicke"
         if isinstance(self.start, np.ndarray):
             start = f"state {_digest(self.start)}"
@@ -296,7 +316,7 @@ class AnsatzSpec:
         return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()
 
     def differences(self, described: Mapping[str, Any]) -> list[str]:
-        """In what another circuit, as `describe` gives it, differs from this one; for people."""
+        """Name the parts in which another circuit, as `describe` gives it, differs from this one; for people."""
         return [
             f"{part} ({_in_words(part, described.get(part))} there, {_in_words(part, own)} here)"
             for part, own in self.describe().items()

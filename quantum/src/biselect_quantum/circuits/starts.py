@@ -29,6 +29,12 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
     - `random`: a random feasible choice, fixed by the seed.
     - a Selection of this very problem, or a pair (samples, features) by this problem's positions: that choice, a warm
       start. A Selection of another problem is refused: its positions may stand for other items.
+
+    Returns:
+        Positions of k samples and of m features, each ascending.
+
+    Raises:
+        InputError: a start of other budgets, of another problem, or against the rules.
     """
     samples: Any
     features: Any

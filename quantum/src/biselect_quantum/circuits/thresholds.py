@@ -29,13 +29,18 @@ FORMAT = "biselect-thresholds-1"
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """The best feasible energy of a pool of evidence.
+    """Best-known energy E_BK of a problem, with the evidence that it comes from.
 
     Attributes:
         problem_hash: the problem's digest.
         value: E_BK.
         pool: name of the evidence.
         recipe: how to get the evidence again: plain data.
+
+    >>> from biselect import solve
+    >>> problem = SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1)
+    >>> Threshold.from_selection(solve(problem)).of(problem)
+    -3.0
     """
 
     problem_hash: str
@@ -51,7 +56,7 @@ class Threshold:
     def from_shots(
         cls, ansatz: Ansatz, angles: ArrayLike, *, shots: int, seed: int, pool: str = "noiseless shots"
     ) -> Threshold:
-        """The best of `shots` shots of a circuit."""
+        """Take the best of `shots` shots of a circuit."""
         value = float(ansatz.sample(angles, shots, seed).energies[0])
         recipe = {
             "shots": shots,
@@ -64,7 +69,7 @@ class Threshold:
 
     @classmethod
     def from_selection(cls, selection: Selection) -> Threshold:
-        """The energy that a solver reached."""
+        """Take the energy that a solver reached."""
         return cls(
             problem_hash=selection.problem.digest,
             value=selection.energy,
@@ -73,13 +78,21 @@ class Threshold:
         )
 
     def of(self, problem: SelectionProblem) -> float:
-        """The value, for the problem it belongs to."""
+        """The energy, for the problem that it belongs to.
+
+        Raises:
+            InputError: another problem.
+        """
         problem.refuse_other(self.problem_hash, f"the threshold from {self.pool!r}")
         return self.value
 
 
 def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
-    """Write a manifest; a file that is there already is never changed."""
+    """Write a manifest of thresholds, once.
+
+    Raises:
+        InputError: the file exists already.
+    """
     entries = [asdict(threshold) for threshold in thresholds]
     content = {"format": FORMAT, "hash": _hash(entries), "thresholds": entries}
     try:
@@ -89,7 +102,11 @@ def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
 
 
 def load_thresholds(path: str | Path) -> list[Threshold]:
-    """Read a manifest; one whose entries do not fit its hash is refused."""
+    """Read a manifest of thresholds.
+
+    Raises:
+        InputError: no manifest, or one that was changed after it was written.
+    """
     content = read_json(path)
     with refused_as(f"{path}: not a manifest of thresholds"):
         if content["format"] != FORMAT:

@@ -55,7 +55,7 @@ def run(
     from biselect_quantum.devices.circuit_files import circuit_of
     from biselect_quantum.devices.execution import execute
     from biselect_quantum.devices.execution.outcomes import conclude, forecast
-    from biselect_quantum.devices.execution.remote import DoubtfulJobError
+    from biselect_quantum.devices.execution.remote import UnknownJobStateError
     from biselect_quantum.devices.execution.run import (
         circuit_for,
         freeze,
@@ -86,8 +86,8 @@ def run(
         goal = read_threshold(options.threshold, circuit.problem)
         numbers = {"shots": options.shots or SHOTS, "repeats": options.repeats or REPEATS, "seed": options.seed or 0}
         wishes = plan(circuit, on, **numbers, threshold=goal, readout=options.readout or 0)
-    if said := foreign_device(wishes["on"], circuit.manifest["target"]["name"]):
-        steps.say(f"warning: {said}", style="bold yellow")
+    if warning := foreign_device(wishes["on"], circuit.manifest["target"]["name"]):
+        steps.say(f"warning: {warning}", style="bold yellow")
     if options.dry_run:
         return _show_plan(forecast(circuit, wishes), output.json)
     if fixed_run is None:
@@ -102,13 +102,13 @@ def run(
     with steps.step("Measuring"):
         try:
             readouts = execute(fixed_run, sampler, wait=options.wait, resubmit=options.resubmit, say=steps.say)
-        except DoubtfulJobError as error:
-            raise DoubtfulJobError(str(error).replace("resubmit=True", "--resubmit")) from None
-    found = conclude(fixed_run, readouts)
+        except UnknownJobStateError as error:
+            raise UnknownJobStateError(str(error).replace("resubmit=True", "--resubmit")) from None
+    outcome = conclude(fixed_run, readouts)
     if output.json:
-        sys.stdout.write(json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+        sys.stdout.write(json.dumps(outcome.to_dict(), indent=1, allow_nan=False) + "\n")
     else:
-        _show(found)
+        _show(outcome)
     steps.say(f"kept in {fixed_run.folder}")
 
 
@@ -131,10 +131,10 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         show_line(line)
 
 
-def _show(found: Outcome) -> None:
+def _show(outcome: Outcome) -> None:
     from rich.table import Table
 
-    strict, repaired, run = found.strict, found.repaired, found.run
+    strict, repaired, run = outcome.strict, outcome.repaired, outcome.run
     several = strict.repeats > 1  # one repeat has no range
     pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
     hits = f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}"
@@ -153,7 +153,7 @@ def _show(found: Outcome) -> None:
         ("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}"),
         ("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference"),
     ]
-    title = printable(f"{run.on}: {found.kind}")
+    title = printable(f"{run.on}: {outcome.kind}")
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
     table.add_column()
     table.add_column(justify="right")
@@ -161,9 +161,9 @@ def _show(found: Outcome) -> None:
     for row in rows:
         table.add_row(*map(printable, row))
     show_table(table)
-    if found.uncorrected:
-        show_line(f"Readout was not corrected: {found.uncorrected}")
-    if corrected := found.corrected:
+    if outcome.uncorrected:
+        show_line(f"Readout was not corrected: {outcome.uncorrected}")
+    if corrected := outcome.corrected:
         hit = corrected.hit_rate
         rate = "of too many choices" if hit is None else f"{_percent(hit.value)} {_between(hit, '95 %')}"
         show_line(
@@ -181,8 +181,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _between(found: Range, of: str) -> str:
-    return f"[{_percent(found.low)}, {_percent(found.high)}] {of}"
+def _between(figure: Range, of: str) -> str:
+    return f"[{_percent(figure.low)}, {_percent(figure.high)}] {of}"
 
 
 def _number(value: float | None, sign: str = "") -> str:

@@ -82,9 +82,9 @@ def train(
     except TooLargeError as error:
         raise InputError(f"{error.figures}; {_ways_out(error, circuit.target)}") from None
     spec = _spec(loaded, circuit, steps)
-    kept = None if out is None else out.with_name(f".{out.name}.training")
-    if fresh and kept is not None:
-        kept.unlink(missing_ok=True)
+    checkpoint = None if out is None else out.with_name(f".{out.name}.training")
+    if fresh and checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
     how = {"backend": backend_for(loaded, spec.depth, training.evaluations or GUESS), "dtype": training.dtype}
     end = np.inf if training.seconds is None else began + training.seconds
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
@@ -101,7 +101,7 @@ def train(
                 seconds=None if training.seconds is None else max(1e-3, end - time.perf_counter()),
                 seed=circuit.seed,
                 workers=training.workers,
-                checkpoint=kept,
+                checkpoint=checkpoint,
                 progress=progress,
                 start_from=read_angles(training.start_from),
             )
@@ -119,12 +119,12 @@ def train(
             "give --fresh to begin anew, or name another --out"
         ) from None
     in_full = training.seconds is None or loaded.sector.size <= LARGE
-    if out is not None and kept is not None:
+    if out is not None and checkpoint is not None:
         files: dict[str, str | bytes] = {out.name: trained.to_json()}
         if in_full:
             files = {out.with_suffix(".svg").name: training_picture(ansatz, trained), **files}
         write_folder(out.parent, files, shared=True)
-        kept.unlink(missing_ok=True)
+        checkpoint.unlink(missing_ok=True)
         for file in reversed(files):
             steps.say(f"wrote {out.with_name(file)}")
     if output.json:
@@ -222,8 +222,8 @@ def _show(ansatz: Ansatz, trained: Training, in_full: bool) -> None:
     for name, before, after in rows:
         table.add_row(name, *("–" if np.isnan(number) else f"{number:.4g}" for number in (before, after)))
     show_table(table)
-    named = zip(trained.angle_names, trained.angles, strict=True)
-    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named if name not in trained.inert))
+    angles = zip(trained.angle_names, trained.angles, strict=True)
+    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in angles if name not in trained.inert))
     if trained.inert:
         show_line("Inert, whatever their value: " + ", ".join(trained.inert))
     show_line(last)

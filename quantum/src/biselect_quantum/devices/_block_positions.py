@@ -25,7 +25,7 @@ class UncutTreeError(InputError):
 
 
 def block_labels(
-    edges: Sequence[Edge], n: int, blocks: Blocks, wanted: Collection[int], what: str
+    edges: Sequence[Edge], n: int, blocks: Blocks, reserved: Collection[int], what: str
 ) -> NDArray[np.int64]:
     """The block of each of `n` positions joined by the edges of a tree, -1 for those of settled items.
 
@@ -33,7 +33,7 @@ def block_labels(
         edges: the register's tree.
         n: how many positions it has.
         blocks: what the rules leave.
-        wanted: positions that settled items should not take where others will do: the ends of cross edges.
+        reserved: positions that settled items should not take where others will do: the ends of cross edges.
         what: the register, for the error.
 
     >>> block_labels([(0, 1), (1, 2), (2, 3)], 4, Blocks(always=(0,), parts=(((1, 2, 3), 1),)), {0}, "sample").tolist()
@@ -45,7 +45,7 @@ def block_labels(
         graph[j].add(i)
     sizes = [len(members) for members, _ in blocks.parts]
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
-    parts = _parts(frozenset(graph), [sizes[number] for number in order], graph, set(wanted), [TRIES])
+    parts = _parts(frozenset(graph), [sizes[number] for number in order], graph, set(reserved), [TRIES])
     if parts is None:
         raise UncutTreeError(
             f"the {what} register's tree cannot be cut into joined groups of {' and '.join(map(str, sizes))} qubits; "
@@ -66,27 +66,27 @@ def item_labels(n: int, blocks: Blocks) -> NDArray[np.int64]:
 
 
 def _parts(
-    room: frozenset[int], sizes: list[int], graph: Graph, wanted: set[int], tries: list[int]
+    room: frozenset[int], sizes: list[int], graph: Graph, reserved: set[int], tries: list[int]
 ) -> list[set[int]] | None:
     """Disjoint connected parts of a connected room, one of each size; None where none were found."""
     if not sizes:
         return []
     if len(sizes) == 1:
-        return [_peeled(set(room), sizes[0], graph, wanted)]
+        return [_peeled(set(room), sizes[0], graph, reserved)]
     spare = len(room) - sum(sizes)
     cuts = [(len(side) - sizes[0], sorted(side)) for side in _sides(room, graph)]
     for over, cut in sorted(cuts):
         if 0 <= over <= spare and tries[0] > 0:
             tries[0] -= 1
-            rest = _parts(room - set(cut), sizes[1:], graph, wanted, tries)
+            rest = _parts(room - set(cut), sizes[1:], graph, reserved, tries)
             if rest is not None:
-                return [_peeled(set(cut), sizes[0], graph, wanted), *rest]
+                return [_peeled(set(cut), sizes[0], graph, reserved), *rest]
     return None
 
 
 def _sides(room: frozenset[int], graph: Graph) -> list[set[int]]:
     """Both sides of every edge of a tree."""
-    found = []
+    sides = []
     for here in sorted(room):
         for there in sorted(graph[here] & room):
             side, border = {here}, [here]
@@ -95,13 +95,13 @@ def _sides(room: frozenset[int], graph: Graph) -> list[set[int]]:
                     if position not in side and position != there:
                         side.add(position)
                         border.append(position)
-            found.append(side)
-    return found
+            sides.append(side)
+    return sides
 
 
-def _peeled(part: set[int], size: int, graph: Graph, wanted: set[int]) -> set[int]:
+def _peeled(part: set[int], size: int, graph: Graph, reserved: set[int]) -> set[int]:
     """A connected part without so many leaves, those that nobody wants first."""
     while len(part) > size:
         leaves = [position for position in part if len(graph[position] & part) <= 1]
-        part = part - {min(leaves, key=lambda position: (position in wanted, -position))}
+        part = part - {min(leaves, key=lambda position: (position in reserved, -position))}
     return part

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from biselect.core.untrusted import shortened
 from biselect.errors import InputError
 from biselect_quantum._version import __version__
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.paths import QiskitPath, YFramePath
 from biselect_quantum.simulate.program import Program
 
@@ -35,7 +35,7 @@ SIMULATED = "gates, layouts, and the chances of all bitstrings against a simulat
 NOT_SIMULATED = f"gates and layouts; a circuit of more than {SMALL} qubits is not simulated"
 
 
-def check_meaning(compiled: Compiled, target: Target, manifest: Mapping[str, Any]) -> str:
+def check_meaning(compiled: CompiledCircuit, target: Target, manifest: Mapping[str, Any]) -> str:
     """Refuse a circuit that is not what its manifest says; gives what was checked, in words."""
     _check_program(compiled.program, manifest)
     _check_gates(compiled, target)
@@ -51,7 +51,7 @@ def check_meaning(compiled: Compiled, target: Target, manifest: Mapping[str, Any
     return SIMULATED
 
 
-def check_unchanged(compiled: Compiled, target: Target, manifest: Mapping[str, Any]) -> None:
+def check_unchanged(compiled: CompiledCircuit, target: Target, manifest: Mapping[str, Any]) -> None:
     """Refuse a stored circuit that is not what its manifest says, nor what its program compiles to."""
     checked, ours = check_meaning(compiled, target, manifest), not isinstance(compiled.path, QiskitPath)
     if checked == NOT_SIMULATED and ours and manifest["versions"]["biselect-quantum"] == __version__:
@@ -68,7 +68,7 @@ def _check_program(program: Program, manifest: Mapping[str, Any]) -> None:
             raise InputError(f"mixer edges of the {name} leave their register, {CHANGED}")
 
 
-def _check_gates(compiled: Compiled, target: Target) -> None:
+def _check_gates(compiled: CompiledCircuit, target: Target) -> None:
     from biselect_quantum.devices.qiskit_circuits import foreign_gate
 
     circuit = compiled.circuit
@@ -79,11 +79,11 @@ def _check_gates(compiled: Compiled, target: Target) -> None:
         )
     if circuit.parameters:
         raise InputError(f"the circuit has {len(circuit.parameters)} free angles, {CHANGED}")
-    if said := foreign_gate(circuit, target):
-        raise InputError(f"the circuit has {said}, which {target.description!r} has not: it is for another device")
+    if foreign := foreign_gate(circuit, target):
+        raise InputError(f"the circuit has {foreign}, which {target.description!r} has not: it is for another device")
 
 
-def _check_layouts(compiled: Compiled, target: Target) -> None:
+def _check_layouts(compiled: CompiledCircuit, target: Target) -> None:
     qubits, measured = compiled.program.qubits, measurements(compiled.circuit)
     if sorted(compiled.clbits) != list(range(qubits)) or compiled.circuit.num_clbits != qubits:
         raise InputError(f"the {qubits} qubits must have one classical bit each, the layout says otherwise, {CHANGED}")
@@ -98,26 +98,26 @@ def _check_layouts(compiled: Compiled, target: Target) -> None:
 
 def measurements(circuit: QuantumCircuit) -> dict[int, int]:
     """The qubit that each classical bit holds; every one is measured once, and nothing follows on its qubit."""
-    found: dict[int, int] = {}
-    done: set[int] = set()
+    qubit_of: dict[int, int] = {}
+    finished: set[int] = set()
     for step in circuit.data:
         name, qubits = step.operation.name, [circuit.find_bit(qubit).index for qubit in step.qubits]
         if name == "barrier":
             continue
-        if done.intersection(qubits):
+        if finished.intersection(qubits):
             raise InputError(f"{name} follows the measurement of qubit {qubits[0]}, {CHANGED}")
         if name == "measure":
             (bit,) = (circuit.find_bit(bit).index for bit in step.clbits)
-            if bit in found:
+            if bit in qubit_of:
                 raise InputError(f"classical bit {bit} is measured twice, {CHANGED}")
-            found[bit] = qubits[0]
-            done.update(qubits)
-    if len(found) != circuit.num_clbits:
-        raise InputError(f"{len(found)} of {circuit.num_clbits} classical bits are measured, {CHANGED}")
-    return found
+            qubit_of[bit] = qubits[0]
+            finished.update(qubits)
+    if len(qubit_of) != circuit.num_clbits:
+        raise InputError(f"{len(qubit_of)} of {circuit.num_clbits} classical bits are measured, {CHANGED}")
+    return qubit_of
 
 
-def distance(compiled: Compiled) -> float:
+def distance(compiled: CompiledCircuit) -> float:
     """Total variation between what the circuit measures without errors and what its program does."""
     from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 
@@ -142,7 +142,7 @@ def _used(circuit: QuantumCircuit) -> int:
     return len({qubit for step in circuit.data if step.operation.name != "barrier" for qubit in step.qubits})
 
 
-def _check_recompiled(compiled: Compiled, target: Target) -> None:
+def _check_recompiled(compiled: CompiledCircuit, target: Target) -> None:
     from biselect_quantum.devices.compile import compile_circuit
 
     layout, path = compiled.initial_layout, compiled.path

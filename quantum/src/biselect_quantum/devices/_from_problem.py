@@ -23,7 +23,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.devices._block_positions import UncutTreeError
 from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
-from biselect_quantum.devices.device_circuit import Bundle, PlacedCircuit, check_trainable
+from biselect_quantum.devices.device_circuit import DeviceCircuit, PlacedCircuit, check_trainable
 from biselect_quantum.devices.masks import EDGES, Mask, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.mixer_order import choose_start, far_reaching, recoloured
 from biselect_quantum.devices.patches import Patch, choose_patch
@@ -34,7 +34,7 @@ from biselect_quantum.devices.targets import load_target
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.compiled_circuit import Compiled
+    from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
@@ -59,7 +59,7 @@ def compile_problem(
     compare: bool = True,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
-) -> Bundle:
+) -> DeviceCircuit:
     """Place a problem on a device, train angles where none are given, and compile: `place_circuit` to the end.
 
     Args:
@@ -75,45 +75,52 @@ def compile_problem(
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
             choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
             and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
-            most often (`likeliest`).
+            most often (`most_promising`).
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
+
+    Returns:
+        The circuit in the device's own gates, with all that led to it.
+
+    Raises:
+        InputError: a device that lacks gates or room, angles of another depth or schedule, or too many choices to train
+            on.
     """
     if isinstance(angles, Training):
-        for name, given, known in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
-            if given is not None and given != known:
-                raise InputError(f"{name} is {given}, but the angles were trained with {known}; leave {name} out")
+        for name, value, known_value in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
+            if value is not None and value != known_value:
+                raise InputError(f"{name} is {value}, but the angles were trained with {known_value}; leave {name} out")
         schedule, depth = angles.schedule, angles.depth
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
-    wanted: dict[str, Any] = {
+    wishes: dict[str, Any] = {
         "depth": DEPTH if depth is None else depth,
         "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
         "start": start,
         "seed": seed,
     }
     if angles is not None:  # refuses what does not fit before the work
-        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": known_start(start)})
+        dense = AnsatzSpec(problem, mixer="path", **{**wishes, "start": known_start(start)})
         dense.program(angles.angles if isinstance(angles, Training) else angles)
     else:
         check_trainable(problem)
-    wanted |= {"path": path, "registers": registers, "progress": progress}
-    placed = None
+    wishes |= {"path": path, "registers": registers, "progress": progress}
+    circuit = None
     left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
     if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
-        placed, angles = likeliest(problem, load_target(target), **wanted)
-    if placed is None:
-        placed = place_circuit(problem, target, keep=keep, **wanted)
+        circuit, angles = most_promising(problem, load_target(target), **wishes)
+    if circuit is None:
+        circuit = place_circuit(problem, target, keep=keep, **wishes)
     if angles is None:
         progress("Training angles")
-        angles = placed.train()
-    return placed.compile(angles, compare=compare, progress=progress)
+        angles = circuit.train()
+    return circuit.compile(angles, compare=compare, progress=progress)
 
 
-def likeliest(
+def most_promising(
     problem: SelectionProblem, device: Target, *, progress: Callable[[str], None], **circuit: Any
 ) -> tuple[PlacedCircuit, Training]:
     """The circuit and its angles; a shot in which a gate errs is taken for none.
@@ -126,23 +133,23 @@ def likeliest(
     """
     best: tuple[float, PlacedCircuit, Training] | None = None
     for order in ORDERS:
-        placed = place_circuit(problem, device, order=order, progress=progress, **circuit)
+        candidate = place_circuit(problem, device, order=order, progress=progress, **circuit)
         progress(f"Training angles: order {order}")
-        trained = placed.train()
-        compiled = placed.compile(trained, compare=False).compiled
+        trained = candidate.train()
+        compiled = candidate.compile(trained, compare=False).compiled
         expected = (trained.hit_rate or 0.0) * _flawless(compiled, device)
         if best is None or expected > best[0]:
-            best = expected, placed, trained
+            best = expected, candidate, trained
     assert best is not None
     return best[1:]
 
 
-def _flawless(compiled: Compiled, device: Target) -> float:
+def _flawless(compiled: CompiledCircuit, device: Target) -> float:
     """The chance that no gate errs; 1 where no errors are recorded."""
     from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 
     try:
-        return cut_noise(compiled, device).plain.flawless
+        return cut_noise(compiled, device).twirled.flawless
     except InputError:
         return 1.0
 
@@ -161,9 +168,26 @@ def place_circuit(
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> PlacedCircuit:
-    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments.
+    """Choose a patch, place the variables and mask the couplings.
 
-    With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
+    Args:
+        problem: the dense problem.
+        target: as `load_target` takes it.
+        depth: p, how many layers.
+        schedule: name of the angle schedule.
+        path: name of the compilation path, one of `PATHS`.
+        registers: as `choose_patch` takes them.
+        start: as `compile_problem` takes it.
+        keep: as `compile_problem` takes it.
+        order: `chosen` for the mixer's order that errs least (with the Y-frame), `plain` for that of its colouring.
+        seed: fixes patch and start.
+        progress: told the name of each step as it begins.
+
+    Returns:
+        The circuit on its qubits, ready to be trained and compiled; positions are those of the problem.
+
+    Raises:
+        InputError: an unknown path, order or start, or a device that lacks gates or room.
     """
     from biselect_quantum.devices.compile import basis_start, fit_for
 
@@ -171,7 +195,7 @@ def place_circuit(
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
     if order not in ("chosen", "plain"):
         raise InputError(f"order must be chosen or plain, got {order!r}")
-    wanted = _share(keep)
+    least_share = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
@@ -181,11 +205,11 @@ def place_circuit(
 
     def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
         sparse = masked(problem, mask)
-        spec, settled = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
+        spec, final_path = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
-            path=settled,
+            path=final_path,
             placement=placement,
             mask=mask,
             surrogate=sparse,
@@ -197,12 +221,12 @@ def place_circuit(
     placement = _placed_on_a_patch(problem, device, registers, seed, progress)
     mask = hardware_mask(placement.patch, problem)
     on_edges = circuit(placement, mask, way)
-    if wanted is None or retained_mass(problem, mask)[1] >= wanted:
+    if least_share is None or retained_mass(problem, mask)[1] >= least_share:
         return on_edges
     progress("Choosing a line")
     line = choose_line(device, problem.n_samples, problem.n_features, seed=seed)
     progress("Choosing couplings")
-    placement, mask = keep_couplings(problem, line, wanted, seed=seed)
+    placement, mask = keep_couplings(problem, line, least_share, seed=seed)
     if isinstance(way, YFramePath):
         along = tuple(placement.patch.layout.index(qubit) for qubit in line.layout)
         way = NetworkPath(coloured=way.coloured, quiet=way.quiet, line=along)
@@ -239,20 +263,20 @@ def _spec(
     Its order is settled here, so the path that comes with it keeps the order.
     """
     problem = dense.problem
-    drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
+    random_start = isinstance(start, str) and start in ("random", REACH, AUTO)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, problem.sector.blocks, strict=True))
-    begin = "random" if drawn else start
+    begin = "random" if random_start else start
     spec = AnsatzSpec(problem, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
-    if drawn and start != "random":
+    if random_start and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
     if order == "plain" or not (way.coloured and isinstance(way, YFramePath)):
         return spec, way
     progress("Choosing an order")
-    more = STARTS if drawn and start == "random" else 1
+    more = STARTS if random_start and start == "random" else 1
     others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
     best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
     return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)

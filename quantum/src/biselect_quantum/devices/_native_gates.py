@@ -30,9 +30,9 @@ def to_native(
             qubits.reverse()  # CZ and RZZ are symmetric: the direction that the device lists is taken
         for name, *angles in _pulses(gate, have):
             getattr(circuit, name)(*angles, *qubits)
-    known = {"rx", "rz"} <= have or "r" in have
+    translatable = {"rx", "rz"} <= have or "r" in have
     crowded = any(gate.name == "h" for gate in gates)  # frames were left and entered again
-    if crowded or not known or not set(circuit.count_ops()) <= have:
+    if crowded or not translatable or not set(circuit.count_ops()) <= have:
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     for bit, qubit in enumerate(range(len(layout)) if ends is None else ends):
         circuit.measure(layout[qubit], bit)
@@ -69,8 +69,8 @@ def lengths(target: Target, layout: Sequence[int]) -> Callable[[Gate], float]:
     @cache
     def known(name: str, places: tuple[int, ...]) -> float:
         entries = [target[name].get(way) for way in (places, places[::-1])] if name in have else []
-        found = [entry.duration for entry in entries if entry is not None and entry.duration is not None]
-        return min(found, default=PULSE if len(places) == 1 else ENTANGLER)
+        durations = [entry.duration for entry in entries if entry is not None and entry.duration is not None]
+        return min(durations, default=PULSE if len(places) == 1 else ENTANGLER)
 
     pulse = next((name for name in ("rx", "r", "sx") if name in have), "")
 
@@ -92,26 +92,26 @@ def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> li
     """
     if not has_rzz(target):
         return list(gates)
-    found: list[Gate] = []
+    quiet: list[Gate] = []
     for gate in gates:
         edge = tuple(layout[qubit] for qubit in gate.qubits)
         if gate.name == "cz" and _errs_less(target, edge):
-            found.append(Gate(name="rzz", qubits=gate.qubits, angle=QUARTER))
-            found += [Gate(name="rz", qubits=(qubit,), angle=-QUARTER) for qubit in gate.qubits]
+            quiet.append(Gate(name="rzz", qubits=gate.qubits, angle=QUARTER))
+            quiet += [Gate(name="rz", qubits=(qubit,), angle=-QUARTER) for qubit in gate.qubits]
         else:
-            found.append(gate)
-    return _gathered(found)
+            quiet.append(gate)
+    return _merge_virtual_rotations(quiet)
 
 
-def _gathered(gates: Iterable[Gate]) -> list[Gate]:
+def _merge_virtual_rotations(gates: Iterable[Gate]) -> list[Gate]:
     """The same gates with each RZ moved past what commutes with it, and neighbouring ones merged."""
     due: dict[int, float] = {}
-    found: list[Gate] = []
+    simplified: list[Gate] = []
 
     def settle(qubit: int) -> None:
         angle = wrapped(due.pop(qubit, 0.0))
         if abs(angle) > NOTHING:
-            found.append(Gate(name="rz", qubits=(qubit,), angle=angle))
+            simplified.append(Gate(name="rz", qubits=(qubit,), angle=angle))
 
     for gate in gates:
         if gate.name == "rz":
@@ -119,16 +119,16 @@ def _gathered(gates: Iterable[Gate]) -> list[Gate]:
             continue
         for qubit in () if gate.name in DIAGONAL else gate.qubits:
             settle(qubit)
-        found.append(gate)
+        simplified.append(gate)
     for qubit in sorted(due):
         settle(qubit)
-    return found
+    return simplified
 
 
 def _errs_less(target: Target, edge: tuple[int, ...]) -> bool:
     """Whether RZZ is recorded to err less than CZ on an edge, each in its better direction."""
     entries: list[list[Any]] = [[target[name].get(way) for way in (edge, edge[::-1])] for name in ("rzz", "cz")]
-    rzz, cz = ([each.error for each in known if each is not None and each.error is not None] for known in entries)
+    rzz, cz = ([each.error for each in places if each is not None and each.error is not None] for places in entries)
     return bool(rzz and cz) and min(rzz) < min(cz)
 
 

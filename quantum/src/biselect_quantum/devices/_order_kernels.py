@@ -1,7 +1,7 @@
 """The compiled walk over orders of mixer edges.
 
-`course` is a `Course`: the edges, and how long their gates take and how often they err. It is followed as the Y-frame
-would compile it: two equal known bits need no gate, two different ones need one, all others two.
+`costs` is an `OrderCosts`: the edges, and how long their gates take and how often they err. An order is followed as the
+Y-frame would compile it: two equal known bits need no gate, two different ones need one, all others two.
 """
 
 from typing import Any
@@ -13,30 +13,30 @@ from biselect.solvers.kernels import next_below, next_unit
 
 
 @njit(cache=True, nogil=True)
-def follow_order(course: Any, bits: Any, order: Any) -> Any:
+def follow_order(costs: Any, bits: Any, order: Any) -> Any:
     """Seconds of all gates, expected errors of the two-qubit ones, and how unevenly the ones end up spread."""
-    pulse = course.pulse
+    pulse = costs.pulse
     clock = np.full(bits.size, pulse)
-    known = np.ones(bits.size, dtype=np.bool_)
+    is_known = np.ones(bits.size, dtype=np.bool_)
     due = np.zeros(bits.size, dtype=np.bool_)  # a phase to be done before the next mixing
     spread = bits.astype(np.float64)  # chance of a one, if every edge exchanged its ends half of the time
     errors = 0.0
-    for _ in range(course.layers):
-        due[:] = ~known
-        for cross in range(course.cross.shape[0]):
-            a, b = course.cross[cross]
-            if not (known[a] or known[b]):
-                clock[a] = clock[b] = max(clock[a], clock[b]) + course.cross_seconds[cross] + 2 * pulse
+    for _ in range(costs.layers):
+        due[:] = ~is_known
+        for cross in range(costs.cross.shape[0]):
+            a, b = costs.cross[cross]
+            if not (is_known[a] or is_known[b]):
+                clock[a] = clock[b] = max(clock[a], clock[b]) + costs.cross_seconds[cross] + 2 * pulse
                 due[a] = due[b] = False
-                errors += course.cross_errors[cross]
+                errors += costs.cross_errors[cross]
         for edge in order:
-            a, b = course.edges[edge]
-            if known[a] and known[b]:
+            a, b = costs.edges[edge]
+            if is_known[a] and is_known[b]:
                 if bits[a] == bits[b]:
                     continue
-                clock[a] = pulse + course.seconds[edge]
+                clock[a] = pulse + costs.seconds[edge]
                 clock[b] = clock[a] + pulse
-                errors += course.errors[edge]
+                errors += costs.errors[edge]
             else:
                 if clock[a] > clock[b]:
                     a, b = b, a
@@ -46,31 +46,31 @@ def follow_order(course: Any, bits: Any, order: Any) -> Any:
                     else:
                         clock[b] += pulse
                         due[a] = due[b] = False
-                clock[a] = clock[b] = clock[b] + 2 * course.seconds[edge] + pulse
-                errors += 2 * course.errors[edge]
-            known[a] = known[b] = False
+                clock[a] = clock[b] = clock[b] + 2 * costs.seconds[edge] + pulse
+                errors += 2 * costs.errors[edge]
+            is_known[a] = is_known[b] = False
             spread[a] = spread[b] = (spread[a] + spread[b]) / 2
-    return clock.max() + pulse, errors, ((spread - course.even) ** 2).sum()
+    return clock.max() + pulse, errors, ((spread - costs.even) ** 2).sum()
 
 
 @njit(cache=True, nogil=True)
-def price_order(course: Any, bits: Any, order: Any, bound: float, price: float) -> float:
+def price_order(costs: Any, bits: Any, order: Any, bound: float, price: float) -> float:
     """Expected errors of a shot; more for an order under which the ones are spread less evenly than the bound says."""
-    seconds, errors, uneven = follow_order(course, bits, order)
-    return errors + course.decay * seconds + price * max(0.0, uneven - bound)
+    seconds, errors, uneven = follow_order(costs, bits, order)
+    return errors + costs.decay * seconds + price * max(0.0, uneven - bound)
 
 
 @njit(cache=True, nogil=True)
-def anneal_order(course: Any, bits: Any, order: Any, bound: float, price: float, temperatures: Any, state: Any) -> Any:
+def anneal_order(costs: Any, bits: Any, order: Any, bound: float, price: float, temperatures: Any, state: Any) -> Any:
     """Walk over orders by exchanging edges that share a qubit; returns the cheapest and its price."""
     place = np.argsort(order)
-    now = price_order(course, bits, order, bound, price)
+    now = price_order(costs, bits, order, bound, price)
     best, best_order = now, order.copy()
     for temperature in temperatures:
-        one, other = course.meeting[next_below(state, course.meeting.shape[0])]
+        one, other = costs.meeting[next_below(state, costs.meeting.shape[0])]
         i, j = place[one], place[other]
         order[i], order[j] = other, one
-        changed = price_order(course, bits, order, bound, price)
+        changed = price_order(costs, bits, order, bound, price)
         if changed <= now or next_unit(state) < np.exp((now - changed) / temperature):
             now = changed
             place[one], place[other] = j, i

@@ -42,9 +42,9 @@ def score_labels(device: Any, labels: Any, worth: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _is_connected(
-    label: int, size: int, start: int, device: Any, labels: Any, seen: Any, stack: Any, mark: int
+    label: int, size: int, start: int, device: Any, labels: Any, visits: Any, stack: Any, mark: int
 ) -> bool:
-    seen[start] = mark
+    visits[start] = mark
     stack[0] = start
     top, met = 1, 1
     while top:
@@ -53,8 +53,8 @@ def _is_connected(
         for other in device.neighbours[qubit]:
             if other < 0:
                 break
-            if labels[other] == label and seen[other] != mark:
-                seen[other] = mark
+            if labels[other] == label and visits[other] != mark:
+                visits[other] = mark
                 stack[top] = other
                 top += 1
                 met += 1
@@ -81,7 +81,7 @@ def anneal_registers(device: Any, labels: Any, worth: float, temperatures: Any, 
     """
     members = np.flatnonzero(labels)
     sizes = np.array([0, (labels == 1).sum(), (labels == 2).sum()])
-    seen, stack = np.zeros(labels.size, dtype=np.int64), np.empty(labels.size + 1, dtype=np.int64)
+    visits, stack = np.zeros(labels.size, dtype=np.int64), np.empty(labels.size + 1, dtype=np.int64)
     mark = 0
     now = score_labels(device, labels, worth)
     best, best_labels = now, labels.copy()
@@ -104,9 +104,9 @@ def anneal_registers(device: Any, labels: Any, worth: float, temperatures: Any, 
         keep = change >= 0 or next_unit(state) < np.exp(change / temperature)
         if keep:
             mark += 2
-            keep = _is_connected(mine, sizes[mine], anchor, device, labels, seen, stack, mark)
+            keep = _is_connected(mine, sizes[mine], anchor, device, labels, visits, stack, mark)
             if keep and theirs:
-                keep = _is_connected(theirs, sizes[theirs], outgoing, device, labels, seen, stack, mark + 1)
+                keep = _is_connected(theirs, sizes[theirs], outgoing, device, labels, visits, stack, mark + 1)
         if not keep:
             labels[outgoing], labels[incoming] = mine, theirs
             continue

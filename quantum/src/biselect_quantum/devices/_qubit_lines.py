@@ -13,7 +13,7 @@ from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.devices._swap_network import BACK, MEET, OUT
-from biselect_quantum.devices.device_errors import Edge, calibration
+from biselect_quantum.devices.device_errors import Edge, device_errors
 from biselect_quantum.devices.masks import Mask, hardware_mask, retained_mass, top_mask
 from biselect_quantum.devices.patches import COLD, GROWTH, HOT, PATH_STEPS, PATH_WALKS, Patch, make_patch
 from biselect_quantum.devices.placement import Placement, place
@@ -40,7 +40,7 @@ def choose_line(
     from biselect_quantum.devices._patch_kernels import anneal_line, grow_path  # compiles on first use
 
     n, d = check_integer("n_samples", n_samples), check_integer("n_features", n_features)
-    device = calibration(target)
+    device = device_errors(target)
     arrays, rng = device.arrays(), np.random.default_rng(seed)
     uses = _uses(n, d)
     temperatures = HOT * (COLD / HOT) ** (np.arange(PATH_STEPS * (n + d)) / (PATH_STEPS * (n + d)))
@@ -52,9 +52,9 @@ def choose_line(
         line, length = grow_path(arrays, labels, 1, starts[int(rng.integers(len(starts)))], n + d, GROWTH, state)
         if length < n + d:
             continue
-        found, cost = anneal_line(arrays, labels, line, uses, temperatures, state)
+        path, cost = anneal_line(arrays, labels, line, uses, temperatures, state)
         if cost < lowest:
-            best, lowest = found.tolist(), cost
+            best, lowest = path.tolist(), cost
         walks += 1
         if walks == PATH_WALKS:
             break
@@ -68,12 +68,12 @@ def choose_line(
 
 def _uses(n: int, d: int) -> NDArray[np.float64]:
     """Two-qubit gates of a layer on each edge of the line, all couplings kept."""
-    found = np.full(n + d - 1, float(MIXING))
-    found[n - 1] = 0.0  # where the registers touch
+    uses = np.full(n + d - 1, float(MIXING))
+    uses[n - 1] = 0.0  # where the registers touch
     for u in range(n):
         for v in range(d):
-            found[n - 1 - u + v] += OUT + MEET
-    return found
+            uses[n - 1 - u + v] += OUT + MEET
+    return uses
 
 
 def keep_couplings(

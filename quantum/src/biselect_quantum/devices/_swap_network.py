@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biselect.errors import InputError
-from biselect_quantum.devices._y_frame import QUARTER, Known
+from biselect_quantum.devices._y_frame import QUARTER, KnownBits
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, wrapped
 
 Pair = tuple[int, int]
@@ -53,16 +53,16 @@ def route(ops: Iterable[Op], bits: Sequence[int], n: int, *, shared: bool = True
         shared: whether RZZ gates of successive rounds stand side by side, so that qubits turn to them once; else each
             stands before its exchange.
     """
-    line, known = _Line(bits, n, shared), Known(bits)
+    line, start_bits = _Line(bits, n, shared), KnownBits(bits)
     phases: Angles = {}
     for op in ops:
-        before = dict(known.bits)
-        kept = known.take(op)
-        if op.kind == XY and kept:
+        before = dict(start_bits.bits)
+        effective = start_bits.take(op)
+        if op.kind == XY and effective:
             line.meet(phases, before)
             phases = {}
             line.mix(op)
-        for phase in kept if op.kind != XY else ():
+        for phase in effective if op.kind != XY else ():
             pair = min(phase.qubits), max(phase.qubits)
             if phase.kind == RZ:
                 line.emit(phase)
@@ -103,11 +103,11 @@ class _Line:
             )
         self.emit(op)
 
-    def meet(self, phases: Angles, known: Mapping[int, int]) -> None:
+    def meet(self, phases: Angles, start_bits: Mapping[int, int]) -> None:
         """The RZZ of each pair, by the way that takes fewer two-qubit gates."""
         if not phases:
             return
-        whole, shifts = shifted(phases, self.bits, self.n, known)
+        whole, shifts = shifted(phases, self.bits, self.n, start_bits)
         exchanged = _below(self._at_border(phases))
         cells = self.n * (len(self.order) - self.n)
         if (OUT + BACK) * len(exchanged) + MEET * len(phases) <= OUT * cells + MEET * len(whole):
@@ -121,7 +121,7 @@ class _Line:
         """(u, v) of each pair: how far its left and its right qubit stand from the border."""
         sites, border = self.sites, self.border
         ends = {pair: sorted(sites[qubit] for qubit in pair) for pair in pairs}
-        return {pair: (border - 1 - left, right - border) for pair, (left, right) in ends.items()}
+        return {pair: (border - 1 - near, right - border) for pair, (near, right) in ends.items()}
 
     def _return(self, phases: Angles, exchanged: set[Pair]) -> None:
         angles = {cell: phases[pair] for pair, cell in self._at_border(phases).items()}
@@ -146,8 +146,8 @@ class _Line:
 
     def _sites(self, cell: Pair) -> Pair:
         """Where (u, v) meet: all that stood between them have gone by."""
-        left = self.border - 1 - cell[0] + cell[1]
-        return left, left + 1
+        first = self.border - 1 - cell[0] + cell[1]
+        return first, first + 1
 
     def _step(self, cell: Pair, number: int, angle: float, exchange: bool) -> None:
         sites = self._sites(cell)
@@ -157,7 +157,9 @@ class _Line:
         self.exchanges += exchange
 
 
-def shifted(phases: Angles, bits: Sequence[int], n: int, known: Mapping[int, int]) -> tuple[Angles, dict[int, float]]:
+def shifted(
+    phases: Angles, bits: Sequence[int], n: int, start_bits: Mapping[int, int]
+) -> tuple[Angles, dict[int, float]]:
     """Fewer angles that do the same inside the budgets, and the RZ that make up for it.
 
     Where all qubits that are not known are coupled to all others, one row and one column are shifted to nothing.
@@ -167,15 +169,15 @@ def shifted(phases: Angles, bits: Sequence[int], n: int, known: Mapping[int, int
         return phases, {}
     total = [sum(1 - 2 * bit for bit in bits[:n]), sum(1 - 2 * bit for bit in bits[n:])]  # N - 2k and D - 2m
     for qubit in set(range(len(bits))) - {*rows, *columns}:
-        if qubit not in known:
+        if qubit not in start_bits:
             return phases, {}  # coupled to nobody: the angles of its row are not free to be shifted
-        total[qubit >= n] -= 1 - 2 * known[qubit]
+        total[qubit >= n] -= 1 - 2 * start_bits[qubit]
     last, first = rows[-1], columns[0]
     by_row = {i: phases[i, first] for i in rows}
     by_column = {j: phases[last, j] - phases[last, first] for j in columns}
-    left = {pair: wrapped(angle - by_row[pair[0]] - by_column[pair[1]]) for pair, angle in phases.items()}
+    remainders = {pair: wrapped(angle - by_row[pair[0]] - by_column[pair[1]]) for pair, angle in phases.items()}
     turns = {i: total[1] * angle for i, angle in by_row.items()} | {j: total[0] * c for j, c in by_column.items()}
-    return {pair: angle for pair, angle in left.items() if last != pair[0] and first != pair[1]}, turns
+    return {pair: angle for pair, angle in remainders.items() if last != pair[0] and first != pair[1]}, turns
 
 
 def _below(cells: Mapping[Pair, Pair]) -> set[Pair]:
@@ -185,9 +187,9 @@ def _below(cells: Mapping[Pair, Pair]) -> set[Pair]:
 
 def _rounds(cells: Iterable[Pair]) -> list[list[Pair]]:
     """Pairs that meet at the same time: those equally far from the border."""
-    found: list[list[Pair]] = []
+    rounds: list[list[Pair]] = []
     for cell in sorted(cells, key=lambda cell: (sum(cell), cell)):
-        while len(found) <= sum(cell):
-            found.append([])
-        found[sum(cell)].append(cell)
-    return found
+        while len(rounds) <= sum(cell):
+            rounds.append([])
+        rounds[sum(cell)].append(cell)
+    return rounds

@@ -42,7 +42,7 @@ class Gate:
     angle: float = 0.0
 
 
-class Known:
+class KnownBits:
     """Bits that are known: those of the start, until something mixes them; an exchange hands them on.
 
     Attributes:
@@ -82,21 +82,21 @@ def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
 
     Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
     """
-    known = Known(bits)
-    return [kept for op in ops for kept in known.take(op)]
+    start_bits = KnownBits(bits)
+    return [effective for op in ops for effective in start_bits.take(op)]
 
 
-def drop_unseen(ops: Sequence[Op]) -> list[Op]:
+def drop_unmeasured_phases(ops: Sequence[Op]) -> list[Op]:
     """Leave out phases that no mixing follows on any of their qubits: the measurement does not see them."""
     mixed: set[int] = set()
-    kept: list[Op] = []
+    visible: list[Op] = []
     for op in reversed(ops):
         if op.kind not in (RZ, RZZ):
             mixed.update(op.qubits)
         elif mixed.isdisjoint(op.qubits):
             continue
-        kept.append(op)
-    return kept[::-1]
+        visible.append(op)
+    return visible[::-1]
 
 
 def in_range(ops: Iterable[Op]) -> list[Op]:
@@ -105,15 +105,15 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
     RZZ(θ + π) is RZZ(θ) and RZ(π) on both qubits. A mixing angle of π is such a pair of RZ(π) alone, one of 0 nothing.
     """
     turns: dict[int, int] = {}  # qubit → where its RZ since the last mixing stands
-    found: list[Op] = []
+    ranged: list[Op] = []
 
     def turn(qubit: int, angle: float) -> None:
         if qubit in turns:
-            old = found[turns[qubit]]
-            found[turns[qubit]] = replace(old, angle=old.angle + angle)
+            old = ranged[turns[qubit]]
+            ranged[turns[qubit]] = replace(old, angle=old.angle + angle)
         else:
-            turns[qubit] = len(found)
-            found.append(Op(kind=RZ, qubits=(qubit,), angle=angle))
+            turns[qubit] = len(ranged)
+            ranged.append(Op(kind=RZ, qubits=(qubit,), angle=angle))
 
     for op in ops:
         angle = wrapped(op.angle)
@@ -124,12 +124,12 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
             for qubit in op.qubits if half_turns % 2 else ():
                 turn(qubit, pi)
             if op.kind == RZZ:
-                found.append(replace(op, angle=angle - half_turns * pi))
+                ranged.append(replace(op, angle=angle - half_turns * pi))
         else:
-            found.append(replace(op, angle=angle))
+            ranged.append(replace(op, angle=angle))
             for qubit in op.qubits:
                 turns.pop(qubit, None)
-    tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
+    tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in ranged)
     return [op for op in tidy if op.kind in (XY, PAIR, FLIP) or abs(op.angle) > NOTHING]
 
 
@@ -160,7 +160,7 @@ def one_step(gate: Gate) -> float:
     return 0.0 if gate.name == "rz" else 1.0
 
 
-def weave(
+def to_frames(
     ops: Sequence[Op],
     bits: Sequence[int],
     sides: Sequence[int],
@@ -174,7 +174,7 @@ def weave(
     Gates keep the program's unitary, or else only what the start and the measurement see. `length` is how long a gate
     takes: phases are done where they delay nobody.
     """
-    loom = _Loom(ops, bits, sides, unitary, length)
+    loom = _FrameWriter(ops, bits, sides, unitary, length)
     act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair, EXCHANGE: loom.exchange}
     for op in ops if rzz else _with_exchanges(ops):
         if op.kind == RZ:
@@ -191,17 +191,17 @@ def weave(
 
 def _with_exchanges(ops: Iterable[Op]) -> list[Op]:
     """An RZZ(φ) before XY(±π/2) on the same qubits is SWAP and RZZ(φ ∓ π/2)."""
-    found: list[Op] = []
+    combined: list[Op] = []
     for op in ops:
-        before = found[-1] if found else op
+        before = combined[-1] if combined else op
         if op.kind == XY and before.kind == RZZ and {*op.qubits} == {*before.qubits} and abs(cos(op.angle)) < NOTHING:
-            found[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
+            combined[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
         else:
-            found.append(op)
-    return found
+            combined.append(op)
+    return combined
 
 
-class _Loom:
+class _FrameWriter:
     """Gates so far, and in which frame each qubit stands.
 
     `tilt` is 0 in the Y-frame and ±1 after RX(±π/2), where the logical Z is `tilt · sign` times the physical one;
@@ -237,9 +237,9 @@ class _Loom:
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
         gate = Gate(name=name, qubits=qubits, angle=angle)
-        done = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
+        end = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
         for qubit in qubits:
-            self.last[qubit], self.clock[qubit] = len(self.gates), done
+            self.last[qubit], self.clock[qubit] = len(self.gates), end
         self.gates.append(gate)
 
     # Frames
@@ -331,10 +331,10 @@ class _Loom:
         """RZZ in the Z basis of both; the tilts make its angle positive."""
         self.start(a)
         self.start(b)
-        wanted = 1 if angle * self.sign[a] * self.sign[b] > 0 else -1  # product of the two tilts
-        tilt_b = self.tilt[b] or (wanted * self.tilt[a] if self.tilt[a] else self.sign[b])
+        product = 1 if angle * self.sign[a] * self.sign[b] > 0 else -1  # product of the two tilts
+        tilt_b = self.tilt[b] or (product * self.tilt[a] if self.tilt[a] else self.sign[b])
         self.lean(b, tilt_b)
-        self.lean(a, wanted * tilt_b)
+        self.lean(a, product * tilt_b)
         early, late = sorted((a, b), key=lambda qubit: self.clock[qubit])
         if self.clock[early] < self.clock[late]:
             self.turn_now(early)

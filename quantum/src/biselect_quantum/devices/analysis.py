@@ -1,6 +1,7 @@
 """Figures of shots: exact-budget mass, hits of the best-known threshold, the low-energy tail, with their uncertainty.
 
-`Strict` holds figures of the shots as measured, `Repaired` those after band-1 repair; the two are never mixed.
+`MeasuredFigures` holds figures of the shots as measured, `RepairedFigures` those after band-1 repair; they are never
+mixed.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strict:
+class MeasuredFigures:
     """Figures of the shots as measured.
 
     Attributes:
@@ -71,7 +72,7 @@ class Strict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repaired:
+class RepairedFigures:
     """Figures after band-1 repair, on the sparse objective: postprocessing, never a measurement.
 
     Attributes:
@@ -87,7 +88,9 @@ class Repaired:
     strict_gap: float | None
 
 
-def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float) -> Strict:
+def analyse(
+    problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float
+) -> MeasuredFigures:
     """Figures of strict shots under the dense problem.
 
     The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
@@ -95,17 +98,17 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
     if not repeats:
         raise InputError("there are no repeats to analyse")
     goal = goal_of(problem, threshold)
-    found = [shots.samples(problem) for shots in repeats]
+    samples = [shots.samples(problem) for shots in repeats]
     shots = np.array([each.shots for each in repeats])
-    feasible = np.array([each.shots for each in found])
-    hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in found])
-    energies = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in found]))
+    feasible = np.array([each.shots for each in samples])
+    hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in samples])
+    energies = np.sort(np.concatenate([np.repeat(each.energies, each.counts) for each in samples]))
     mean, spread = uniform_energy(problem)
-    bests = [float(each.energies[0]) for each in found if each.energies.size]
+    bests = [float(each.energies[0]) for each in samples if each.energies.size]
     average = float(energies.mean()) if energies.size else None
     rates = feasible / shots
     chance = problem.sector.chance
-    return Strict(
+    return MeasuredFigures(
         shots=int(shots.sum()),
         repeats=len(repeats),
         feasible=int(feasible.sum()),
@@ -131,17 +134,17 @@ def goal_of(problem: SelectionProblem, threshold: float) -> float:
     return threshold + rounding_slack(energy_scale(problem), np.float64)
 
 
-def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> Repaired:
+def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> RepairedFigures:
     """Figures after band-1 repair, of shots in the order of `sparse`, the executed objective.
 
     The reference is the energy of the sparse classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
-    accepted = [band_1(shots, sparse) for shots in repeats]
+    accepted = [within_one_of_budget(shots, sparse) for shots in repeats]
     best = _lowest(accepted, sparse)
     strict = _lowest(repeats, sparse)
-    return Repaired(
+    return RepairedFigures(
         accepted_rate=sum(each.shots for each in accepted) / sum(each.shots for each in repeats),
         best_energy=best,
         band_1_gap=None if best is None else best - reference,
@@ -149,7 +152,7 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
     )
 
 
-def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
+def within_one_of_budget(shots: Shots, sparse: SelectionProblem) -> Shots:
     """Strings that miss a budget by one at most, projected into the sector: postprocessing, never a measurement.
 
     A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that

@@ -25,8 +25,8 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.plot.style import COLOURS, MARKERS, house_style, panels
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices._circuit_checks import check_meaning, check_unchanged
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources
-from biselect_quantum.devices.device_circuit import FORMAT, Bundle, layout_of, mask_of
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
+from biselect_quantum.devices.device_circuit import FORMAT, DeviceCircuit, layout_of, mask_of
 from biselect_quantum.devices.masks import masked
 from biselect_quantum.devices.paths import QiskitPath, path_of
 from biselect_quantum.devices.targets import from_snapshot, snapshot
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from qiskit import QuantumCircuit
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.device_circuit import Bundle
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
     from biselect_quantum.devices.patches import Patch
     from biselect_quantum.simulate.program import Program
 
@@ -61,7 +61,7 @@ class StoredCircuit:
     manifest: dict[str, Any]
     problem: SelectionProblem
     surrogate: SelectionProblem
-    compiled: Compiled
+    compiled: CompiledCircuit
     snapshot: bytes = field(repr=False)
 
     @cached_property
@@ -72,7 +72,7 @@ class StoredCircuit:
 
 
 def circuit_contents(
-    made: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+    bundle: DeviceCircuit, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
@@ -80,32 +80,42 @@ def circuit_contents(
     """
     from biselect_quantum.devices.qiskit_circuits import qasm3_text, qpy_bytes
 
-    facts = {**(facts or {}), "checked": check_circuit(made)}
-    circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+    facts = {**(facts or {}), "checked": check_circuit(bundle)}
+    circuit = bundle.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
     problem = io.BytesIO()
-    made.problem.save(problem)
+    bundle.problem.save(problem)
     contents = {
         "circuit.qpy": qpy_bytes(circuit),
         "circuit.qasm": qasm3_text(circuit).encode(),
-        "target.json": json_bytes(snapshot(made.target)),
+        "target.json": json_bytes(snapshot(bundle.target)),
         "problem.npz": problem.getvalue(),
-        **({} if made.training is None else {"angles.json": made.training.to_json().encode()}),
+        **({} if bundle.training is None else {"angles.json": bundle.training.to_json().encode()}),
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **facts, "files": hashes}))}
+    return {**contents, "manifest.json": json_bytes(seal({**bundle.manifest(), **facts, "files": hashes}))}
 
 
-def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+def check_circuit(circuit: DeviceCircuit | StoredCircuit) -> str:
     """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
-    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    manifest = circuit.manifest() if isinstance(circuit, DeviceCircuit) else circuit.manifest
     program = _program(circuit.surrogate, manifest)
     compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
     return check_meaning(compiled, circuit.target, manifest)
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
+    """Load a circuit from the folder that `biselect compile` wrote.
+
+    Args:
+        folder: with the manifest and the files that it vouches for.
+
+    Returns:
+        The circuit, its problem and its manifest.
+
+    Raises:
+        InputError: a file is missing, was changed, or does not do what the manifest says.
+    """
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
@@ -124,7 +134,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
         path, program = path_of(manifest["path"]), _program(surrogate, manifest)
         values = program.in_order(manifest["angles"])
-        compiled = Compiled(
+        compiled = CompiledCircuit(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=program.bind(values),
             path=path,
@@ -151,8 +161,8 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; it belongs to the manifest beside it") from error
-    known = manifest.get("files")
-    if not isinstance(known, Mapping) or hashlib.sha256(content).hexdigest() != known.get(path.name):
+    hashes = manifest.get("files")
+    if not isinstance(hashes, Mapping) or hashlib.sha256(content).hexdigest() != hashes.get(path.name):
         raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
     return content
 
@@ -168,10 +178,10 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
 
 
 def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
-    stored = json_of(content)
-    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+    facts = json_of(content)
+    if {"name": facts["name"], "hash": facts["hash"]} != manifest["target"]:
         raise InputError("target.json is not the device that the circuit was compiled for")
-    return from_snapshot(stored)
+    return from_snapshot(facts)
 
 
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
@@ -196,21 +206,21 @@ SCALE = 0.42  # inches between neighbouring qubits
 QUIET = "#d9d9d9"
 
 
-def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
+def write_circuit(folder: str | Path, bundle: DeviceCircuit) -> list[Path]:
     """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
     from matplotlib import rc_context
 
     check_folder(Path(folder), NAMES)
     picture = io.BytesIO()
     with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time
-        figure = draw_patch(made.patch, made.target, made.compiled.program)
+        figure = draw_patch(bundle.patch, bundle.target, bundle.compiled.program)
         figure.savefig(picture, format="svg", metadata={"Date": None})
-    return write_folder(folder, circuit_contents(made, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
+    return write_folder(folder, circuit_contents(bundle, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
 
 
 def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
-    from biselect_quantum.devices.device_errors import calibration, positions_of
+    from biselect_quantum.devices.device_errors import device_errors, positions_of
     from biselect_quantum.simulate.program import XY, steps
 
     places = positions_of(target)
@@ -219,13 +229,13 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     rows, columns = (max(place[axis] for place in places) + 1 for axis in (0, 1))
     figure, axes = panels(1, 1, width=max(4.0, columns * SCALE), height=max(2.5, rows * SCALE + 0.6))
     panel = axes[0, 0]
-    used = set(patch.layout)
+    patch_qubits = set(patch.layout)
 
     def line(here: int, there: int, **look: object) -> None:
         ends = [places[here], places[there]]
         panel.plot([column for _, column in ends], [-row for row, _ in ends], **look)
 
-    device = calibration(target)
+    device = device_errors(target)
     for here, there in [] if device.joins_all_pairs else device.edge_costs:
         line(here, there, color=QUIET, linewidth=0.8, zorder=1)
     for (i, j), colour in classes.items():
@@ -234,7 +244,7 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     dashed = {"color": "black", "linewidth": 1.6, "linestyle": (0, (2, 1.2)), "zorder": 3, "label": "cross edge"}
     for u, v in [] if device.joins_all_pairs else patch.cross_edges:
         line(patch.samples[u], patch.features[v], **dashed)
-    rest = [place for qubit, place in enumerate(places) if qubit not in used]
+    rest = [place for qubit, place in enumerate(places) if qubit not in patch_qubits]
     panel.scatter([column for _, column in rest], [-row for row, _ in rest], s=14, c=QUIET, zorder=4)
     for number, (label, register) in enumerate((("samples", patch.samples), ("features", patch.features))):
         group = [places[qubit] for qubit in register]
@@ -245,6 +255,6 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
         panel.annotate(str(position), (column, -row), color="white", fontsize=5.5, ha="center", va="center", zorder=5)
     panel.set_aspect("equal")
     panel.axis("off")
-    named = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
+    entries = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries))
     return figure

@@ -11,8 +11,8 @@ from biselect.core.checks import check_positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect_quantum.devices._native_gates import fold_rzz, lengths, quietest, to_native
 from biselect_quantum.devices._swap_network import route
-from biselect_quantum.devices._y_frame import drop_unseen, in_range, propagate, split_sides, weave
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources, added_by, count_resources
+from biselect_quantum.devices._y_frame import drop_unmeasured_phases, in_range, propagate, split_sides, to_frames
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources, added_by, count_resources
 from biselect_quantum.devices.mixer_order import recoloured
 from biselect_quantum.devices.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
@@ -40,8 +40,8 @@ def compile_circuit(
     *,
     angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
-) -> Compiled:
-    """Compile a program for a device.
+) -> CompiledCircuit:
+    """Compile a program to a device's own gates.
 
     Args:
         program: bound, or with free angles given in `angles`.
@@ -51,11 +51,19 @@ def compile_circuit(
         path: how.
         angles: for the free angles, in their order or by name.
         seed: of Qiskit's transpiler; the Y-frame draws nothing.
+
+    Returns:
+        The native circuit. Qubit q of the program begins on `initial_layout[q]` and is read into classical bit
+        `clbits[q]`; angles keep the program's signs, up to a global phase.
+
+    Raises:
+        InputError: free angles, a device without the gates of the path, or couplings that it lacks where the path does
+            not route.
     """
     device = fit_for(path, target)
     places = _checked_layout(layout, program, device)
-    wanted = recoloured(program) if path.coloured else program
-    bound = wanted if angles is None else wanted.bind(angles)
+    ordered = recoloured(program) if path.coloured else program
+    bound = ordered if angles is None else ordered.bind(angles)
     bound.check_bound()
     late = None
     if isinstance(path, YFramePath):
@@ -64,12 +72,12 @@ def compile_circuit(
         circuit, initial, final, swaps = _by_network(bound, device, places, path)
     else:
         if path.late:
-            if not wanted.angle_names or angles is None:
+            if not ordered.angle_names or angles is None:
                 raise InputError("binding late needs a program with free angles; build it without and give them here")
-            late = wanted, tuple(wanted.in_order(angles).tolist())
+            late = ordered, tuple(ordered.in_order(angles).tolist())
         circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
     _refuse_foreign(circuit, device)
-    return Compiled(
+    return CompiledCircuit(
         circuit=circuit,
         program=bound,
         path=path,
@@ -83,13 +91,13 @@ def compile_circuit(
     )
 
 
-def added_layer(compiled: Compiled, target: Target) -> Resources:
+def added_layer(compiled: CompiledCircuit, target: Target) -> Resources:
     """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
     program, angles = compiled.late or (compiled.program, None)
     longer = replace(program, layers=(*program.layers, program.layers[-1]))
     path, seed = replace(compiled.path, coloured=False), compiled.seed
-    made = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
-    return added_by(made.resources, compiled.resources)
+    extended = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
+    return added_by(extended.resources, compiled.resources)
 
 
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
@@ -99,9 +107,9 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     ops = in_range(program.ops)
     bits = basis_start(program)
     if path.propagate:
-        ops = drop_unseen(in_range(propagate(ops, bits)))
+        ops = drop_unmeasured_phases(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
+    gates = to_frames(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     return to_native(gates, layout, target), layout, layout, 0
@@ -119,9 +127,9 @@ def _by_network(program: Program, target: Target, layout: Layout | None, path: N
     site = sorted(range(program.qubits), key=line.__getitem__)  # of each logical qubit
     ops = [replace(op, qubits=tuple(site[qubit] for qubit in op.qubits)) for op in program.ops]
     routed = route(in_range(ops), bits, n, shared=rzz)
-    ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
+    ops = drop_unmeasured_phases(in_range(propagate(in_range(routed.ops), bits)))
     sides = [site % 2 for site in range(program.qubits)]
-    gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
+    gates = to_frames(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     initial, ends = tuple(layout[at] for at in site), tuple(routed.sites[at] for at in site)
@@ -136,7 +144,7 @@ def compile_open(
     *,
     seed: int = 0,
 ) -> QuantumCircuit:
-    """A program for a device with its angles left free, as parameters; arguments as in `compile_circuit`.
+    """Compile a program with its angles left free, as parameters; arguments as in `compile_circuit`.
 
     Classical bit q holds logical qubit q. The path must bind late, and be one for CZ where the device's RZZ takes some
     angles only: which way a rotation is folded depends on its angle.
@@ -146,8 +154,8 @@ def compile_open(
     device = fit_for(path, target)
     if path.fractional and device.gate_has_angle_bounds("rzz"):
         raise InputError(f"RZZ of {device.description!r} takes some angles only; take complete-cz for free angles")
-    wanted = recoloured(program) if path.coloured else program
-    return _transpiled(wanted, device, _checked_layout(layout, program, device), path, seed)[0]
+    ordered = recoloured(program) if path.coloured else program
+    return _transpiled(ordered, device, _checked_layout(layout, program, device), path, seed)[0]
 
 
 def _by_qiskit(
@@ -155,9 +163,9 @@ def _by_qiskit(
 ) -> Made:
     circuit, initial, final, swaps = _transpiled(program, target, layout, path, seed)
     if program.angle_names:
-        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
-        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
+        free = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        values = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in values if name in free})
     if path.fractional:
         circuit = fold_rzz(circuit)
     if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ

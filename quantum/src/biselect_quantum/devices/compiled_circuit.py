@@ -1,4 +1,4 @@
-"""Compiled: a circuit in a device's own gates, with everything needed to read its bits and to judge its cost."""
+"""CompiledCircuit: a circuit in a device's own gates, with everything needed to read its bits and to judge its cost."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Resources:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Compiled:
-    """What is submitted.
+class CompiledCircuit:
+    """A circuit in a device's own gates, with the layouts that its bits are read by.
 
     Attributes:
         circuit: in native gates on physical qubits, measured.
@@ -104,8 +104,8 @@ def _lasting(target: Target, name: str) -> bool | None:
     """Whether an operation takes time; None if no place recorded how long."""
     if name not in target.operation_names:
         return None
-    known = [entry.duration for entry in target[name].values() if entry is not None and entry.duration is not None]
-    return any(known) if known else None
+    durations = [entry.duration for entry in target[name].values() if entry is not None and entry.duration is not None]
+    return any(durations) if durations else None
 
 
 def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:

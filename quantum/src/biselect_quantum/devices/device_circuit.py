@@ -1,7 +1,7 @@
 """A circuit on a device: placed on qubits, then compiled to the device's own gates.
 
-`PlacedCircuit` is the circuit before its angles are known, `Compiled` its native gates with the layouts that its bits
-are read by, `Bundle` all of that with costs and manifest.
+`PlacedCircuit` is the circuit before its angles are known. `DeviceCircuit` is the compiled one: its native gates with
+the layouts that its bits are read by (`CompiledCircuit`), all that led to it, its costs and its manifest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.circuits.training.trainer import backend_for
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
 from biselect_quantum.devices.masks import Mask, distortion_bound, retained_mass
 from biselect_quantum.devices.patches import Patch
 from biselect_quantum.devices.paths import OPT3_CZ, STRONGEST_QISKIT, CompilationPath
@@ -44,7 +44,7 @@ PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bundle:
+class DeviceCircuit:
     """A compiled circuit with all that led to it.
 
     Attributes:
@@ -69,7 +69,7 @@ class Bundle:
     surrogate: SelectionProblem
     schedule: str
     angles: dict[str, float]
-    compiled: Compiled
+    compiled: CompiledCircuit
     references: dict[str, Resources]
     on_edges: tuple[Resources, float] | None = None
     training: Training | None = None
@@ -82,11 +82,16 @@ class Bundle:
 
     @property
     def retained_share(self) -> float:
-        """ρ_SF: share of Σ|W| that is carried."""
+        """ρ_SF, the share of Σ|W| that the circuit carries, from 0 to 1."""
         return retained_mass(self.problem, self.mask)[1]
 
     def manifest(self) -> dict[str, Any]:
-        """Plain data: what was compiled, from what, and how its bits are to be read."""
+        """Describe as plain data what was compiled, from what, and how its bits are to be read.
+
+        Returns:
+            JSON data. Layouts are lists over logical qubits: sample i is i, feature j is N + j; `clbits` are classical
+            bits, `initial` and `final` physical qubits.
+        """
         mass, share = retained_mass(self.problem, self.mask)
         compiled, placement = self.compiled, self.placement
         bits = compiled.program.bits
@@ -160,7 +165,11 @@ class PlacedCircuit:
         return self.placement.patch
 
     def train(self) -> Training:
-        """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
+        """Train angles for this very circuit by its hits of the dense optimum; train on `spec` for another objective.
+
+        Returns:
+            Angles in the convention of `Ansatz`.
+        """
         size = check_trainable(self.problem)
         evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
         backend = backend_for(self.problem, self.spec.depth, evaluations)
@@ -168,7 +177,7 @@ class PlacedCircuit:
         return ansatz.train(objective="optimum", evaluations=evaluations, seed=self.seed)
 
     def differences(self, trained: Training) -> list[str]:
-        """In what this circuit differs from the one that some angles were trained for; for people."""
+        """Name the parts in which this circuit differs from the one that angles were trained for; for people."""
         return self.spec.differences(trained.circuit)
 
     def compile(
@@ -177,13 +186,19 @@ class PlacedCircuit:
         *,
         compare: bool = True,
         progress: Callable[[str], None] = lambda step: None,
-    ) -> Bundle:
-        """The circuit in the device's own gates.
+    ) -> DeviceCircuit:
+        """Compile the circuit to the device's own gates.
 
         Args:
             angles: the free angles of the schedule, in their order or by name, or what training found.
             compare: whether plain Qiskit compiles the same ansatz too.
             progress: told the name of each step as it begins.
+
+        Returns:
+            The circuit with layouts, costs and, where it was trained for this circuit, the training.
+
+        Raises:
+            InputError: angles of another size.
         """
         from biselect_quantum.devices.compile import compile_circuit
 
@@ -191,7 +206,7 @@ class PlacedCircuit:
         program = self.spec.program()
         values = program.in_order(angles.angles if isinstance(angles, Training) else angles)
 
-        def compiled(name: str, path: CompilationPath) -> Compiled:
+        def compiled(name: str, path: CompilationPath) -> CompiledCircuit:
             progress(f"Compiling by {name}")
             return compile_circuit(program, self.target, self.patch.layout, path, angles=values, seed=self.seed)
 
@@ -199,10 +214,10 @@ class PlacedCircuit:
         references = {name: compiled(name, path).resources for name, path in others.items()}
         beside = None
         if compare and self.on_edges is not None:
-            made = self.on_edges.compile(values, compare=False)
-            beside = made.compiled.resources, made.retained_share
+            simple = self.on_edges.compile(values, compare=False)
+            beside = simple.compiled.resources, simple.retained_share
         differ = [] if trained is None else self.differences(trained)
-        return Bundle(
+        return DeviceCircuit(
             problem=self.problem,
             target=self.target,
             placement=self.placement,
@@ -219,12 +234,23 @@ class PlacedCircuit:
 
 
 def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
-    """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
+    """Read the layout that `decode_counts` needs from the manifest of a problem's circuit.
+
+    Args:
+        manifest: of `DeviceCircuit.manifest`, or read from `manifest.json`.
+        problem: the dense problem that was compiled.
+
+    Returns:
+        The classical bit of each logical qubit: samples first, then features.
+
+    Raises:
+        InputError: a manifest without layout, of another problem or of another release.
+    """
     try:
-        known, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
+        problem_hash, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
-    if known != problem.digest:
+    if problem_hash != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     if manifest.get("format") != FORMAT:
         raise InputError(f"the manifest is not of {FORMAT}: its bits may stand for other names; compile again")
@@ -233,28 +259,28 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[in
 
 def mask_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> Mask:
     """Which couplings of a problem its stored circuit carries."""
-    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    mask = np.zeros(problem.coupling.shape, dtype=bool)
     for sample, feature in manifest["mask"]:
-        kept[index(sample), index(feature)] = True
-    return kept
+        mask[index(sample), index(feature)] = True
+    return mask
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
     plain = "Qiskit Opt-3 CZ" if "cz" in target.operation_names else "Qiskit Opt-3"
-    found: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
+    paths: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target):
-        found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
-    return {name: way for name, way in found.items() if way != path}
+        paths["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
+    return {name: way for name, way in paths.items() if way != path}
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
     """Versions of ours and of the packages that take part."""
-    found = {}
+    versions = {}
     for package in ("biselect", "biselect-quantum", *packages):
         with suppress(PackageNotFoundError):  # an optional part that is done without
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions
 
 
 def check_trainable(problem: SelectionProblem) -> int:

@@ -44,7 +44,7 @@ class DeviceArrays(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+class DeviceErrors:
     """The usable graph of a device.
 
     Attributes:
@@ -95,7 +95,7 @@ class Calibration:
         return graph
 
 
-def calibration(target: Target) -> Calibration:
+def device_errors(target: Target) -> DeviceErrors:
     """The usable graph of a target, with its expected errors."""
     if "measure" not in target.operation_names:
         raise InputError("the target has no readout; give a device that can measure")
@@ -117,7 +117,7 @@ def calibration(target: Target) -> Calibration:
             costs[qubit] = decay[qubit] + readout[place] + LAYERS * PULSES * max(figures[1:], default=0.0)
     edges = sorted({(min(edge), max(edge)) for errors in pairs for edge in errors})
     worst = {edge: max(min(errors.get(way, 1.0) for way in (edge, edge[::-1])) for errors in pairs) for edge in edges}
-    return Calibration(
+    return DeviceErrors(
         qubit_costs=costs,
         edge_costs={
             edge: LAYERS * error
@@ -138,17 +138,17 @@ def _errors(target: Target, name: str) -> dict[tuple[int, ...], float]:
     entries: dict[Any, Any] = target[name]
     if None in entries:  # everywhere, and ideal
         return {(qubit,): 0.0 for qubit in range(target.num_qubits)}
-    known = {place: entry.error for place, entry in entries.items() if entry is not None and _is_known(entry.error)}
-    worst = max((error for error in known.values() if error < FAULTY), default=0.0)
-    return {place: known.get(place, worst) for place in entries}
+    errors = {place: entry.error for place, entry in entries.items() if entry is not None and _is_known(entry.error)}
+    worst = max((error for error in errors.values() if error < FAULTY), default=0.0)
+    return {place: errors.get(place, worst) for place in entries}
 
 
 def _rates(target: Target, name: str) -> NDArray[np.float64]:
     """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known, and at 0 the qubit is not usable."""
     times: list[Any] = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
     shortest = min((time for time in times if _is_known(time) and time > 0), default=np.inf)
-    known = [time if _is_known(time) else shortest for time in times]
-    return np.array([1 / time if time > 0 else np.inf for time in known])
+    usable = [time if _is_known(time) else shortest for time in times]
+    return np.array([1 / time if time > 0 else np.inf for time in usable])
 
 
 def _is_known(figure: float | None) -> bool:
@@ -162,7 +162,7 @@ def positions_of(target: Target) -> list[Place]:
     """
     from rustworkx import spring_layout  # comes with Qiskit
 
-    device, qubits = calibration(target), target.num_qubits
+    device, qubits = device_errors(target), target.num_qubits
     if device.joins_all_pairs:
         radius = qubits / (2 * pi)
         turns = [2 * pi * qubit / qubits for qubit in range(qubits)]
@@ -170,9 +170,9 @@ def positions_of(target: Target) -> list[Place]:
     for places in (heron_positions(), [(float(row), float(column)) for row, column in square_positions()]):
         if len(places) == qubits and all(dist(places[a], places[b]) == 1 for a, b in device.edge_costs):
             return places
-    found = spring_layout(device.graph(), seed=0, num_iter=500)
+    positions = spring_layout(device.graph(), seed=0, num_iter=500)
     scale = SPREAD * qubits**0.5 / 2
-    return [(scale * (found[qubit][1] + 1), scale * (found[qubit][0] + 1)) for qubit in range(qubits)]
+    return [(scale * (positions[qubit][1] + 1), scale * (positions[qubit][0] + 1)) for qubit in range(qubits)]
 
 
 def heron_positions() -> list[Place]:

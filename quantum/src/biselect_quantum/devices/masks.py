@@ -14,9 +14,12 @@ EDGES = "edges"  # keep what hardware edges carry without routing
 
 
 def hardware_mask(patch: Patch, problem: SelectionProblem | None = None) -> Mask:
-    """The couplings that cross edges of a patch carry without routing: item i sits at position i, as `place` gives it.
+    """Mark the couplings that cross edges of a patch carry without routing; item i sits at position i (`place`).
 
     With the problem also those of items that its rules settle: they act as fields, which need no edge.
+
+    Returns:
+        N × D truth values.
     """
     mask = np.zeros((patch.n_samples, patch.n_features), dtype=bool)
     mask[tuple(np.array(patch.cross_edges, dtype=np.int64).reshape(-1, 2).T)] = True
@@ -39,20 +42,27 @@ def top_mask(problem: SelectionProblem, count: int) -> Mask:
 
 
 def masked(problem: SelectionProblem, mask: ArrayLike) -> SelectionProblem:
-    """The sparse problem, W̃ = M ⊙ W."""
+    """Leave out the couplings that a mask does not carry: W̃ = M ⊙ W.
+
+    Returns:
+        The sparse problem, positions and budgets as before.
+    """
     return replace(problem, coupling=np.where(_checked(problem, mask), problem.coupling, 0.0))
 
 
 def retained_mass(problem: SelectionProblem, mask: ArrayLike) -> tuple[float, float]:
-    """R_SF = Σ M|W| and its share ρ_SF of Σ|W|; the share is 1 where there is nothing to lose.
+    """Sum up the couplings that a mask carries: R_SF = Σ M|W|, and its share ρ_SF of Σ|W|.
+
+    Returns:
+        The mass, in units of W, and the share, which is 1 where there is nothing to lose.
 
     >>> problem = SelectionProblem(coupling=[[3.0, 1.0]], k=1, m=1)
     >>> retained_mass(problem, [[True, False]])
     (3.0, 0.75)
     """
     sizes = np.abs(problem.coupling.astype(np.float64))
-    kept, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
-    return kept, kept / total if total else 1.0
+    retained, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
+    return retained, retained / total if total else 1.0
 
 
 def distortion_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
@@ -73,7 +83,7 @@ def dropped_sizes(problem: SelectionProblem, mask: ArrayLike) -> NDArray[np.floa
 
 
 def _checked(problem: SelectionProblem, mask: ArrayLike) -> Mask:
-    found = np.asarray(mask)
-    if found.shape != problem.coupling.shape or found.dtype != np.bool_:
+    array = np.asarray(mask)
+    if array.shape != problem.coupling.shape or array.dtype != np.bool_:
         raise InputError(f"a mask must be {problem.n_samples} × {problem.n_features} truth values")
-    return found
+    return array

@@ -66,13 +66,13 @@ def colour_beside(edges: Iterable[Edge], crossed: Iterable[int], colours: int = 
     listed = sorted({(min(i, j), max(i, j)) for i, j in edges})
     degrees = _degrees(listed)
     count = max(colours, *degrees.values(), 0)
-    wanted = [q for q in dict.fromkeys(crossed) if degrees[q] < count]
-    while wanted:
-        found = _search(_outwards(listed, wanted), set(wanted), count)
-        if found is not None:
-            classes = (tuple(edge for edge in listed if found[edge] == colour) for colour in range(count))
+    avoiding = [q for q in dict.fromkeys(crossed) if degrees[q] < count]
+    while avoiding:
+        colours_of = _search(_outwards(listed, avoiding), set(avoiding), count)
+        if colours_of is not None:
+            classes = (tuple(edge for edge in listed if colours_of[edge] == colour) for colour in range(count))
             return tuple(edges for edges in classes if edges)
-        wanted = wanted[: len(wanted) // 2]
+        avoiding = avoiding[: len(avoiding) // 2]
     return colour_edges(listed, 1 + max(degrees, default=0))
 
 
@@ -100,36 +100,36 @@ def _degrees(edges: Iterable[Edge]) -> Counter[int]:
 
 def _outwards(edges: Sequence[Edge], seeds: Sequence[int]) -> list[Edge]:
     """Edges by their distance from the seeds: the most bound ones first."""
-    reached, left, ordered = set(seeds), list(edges), []
-    while left:
-        near = [edge for edge in left if reached.intersection(edge)] or left[:1]
+    reached, remaining, ordered = set(seeds), list(edges), []
+    while remaining:
+        near = [edge for edge in remaining if reached.intersection(edge)] or remaining[:1]
         ordered += near
         reached.update(end for edge in near for end in edge)
-        left = [edge for edge in left if edge not in set(near)]
+        remaining = [edge for edge in remaining if edge not in set(near)]
     return ordered
 
 
-def _search(edges: Sequence[Edge], wanted: set[int], count: int) -> dict[Edge, int] | None:
+def _search(edges: Sequence[Edge], avoiding: set[int], count: int) -> dict[Edge, int] | None:
     """A proper colouring whose last colour avoids the wanted qubits, by depth-first search."""
-    chosen: list[int] = []
-    taken: dict[int, set[int]] = {end: set() for edge in edges for end in edge}
+    colours: list[int] = []
+    colours_at: dict[int, set[int]] = {end: set() for edge in edges for end in edge}
     first = 0  # colour to try next for the edge at hand
     for _ in range(TRIES):
-        if len(chosen) == len(edges):
-            return dict(zip(edges, chosen, strict=True))
-        i, j = edges[len(chosen)]
-        most = count - 1 if i in wanted or j in wanted else count
-        colour = next((c for c in range(first, most) if c not in taken[i] and c not in taken[j]), None)
+        if len(colours) == len(edges):
+            return dict(zip(edges, colours, strict=True))
+        i, j = edges[len(colours)]
+        most = count - 1 if i in avoiding or j in avoiding else count
+        colour = next((c for c in range(first, most) if c not in colours_at[i] and c not in colours_at[j]), None)
         if colour is not None:
-            chosen.append(colour)
-            taken[i].add(colour)
-            taken[j].add(colour)
+            colours.append(colour)
+            colours_at[i].add(colour)
+            colours_at[j].add(colour)
             first = 0
-        elif chosen:
-            back = chosen.pop()
-            i, j = edges[len(chosen)]
-            taken[i].discard(back)
-            taken[j].discard(back)
+        elif colours:
+            back = colours.pop()
+            i, j = edges[len(colours)]
+            colours_at[i].discard(back)
+            colours_at[j].discard(back)
             first = back + 1
         else:
             return None
@@ -145,7 +145,7 @@ DECAY = 4e3  # 1/seconds of a qubit whose T1 and T2 are unknown
 Order = NDArray[np.int64]
 
 
-class Course(NamedTuple):
+class OrderCosts(NamedTuple):
     """What the compiled walk needs to know of a circuit on a device.
 
     Attributes:
@@ -198,19 +198,19 @@ def choose_start(programs: Sequence[Program], target: Target, layout: Sequence[i
     if any(program.bits is None for program in plain):
         raise InputError("an order is chosen for a basis state; a Dicke start has no known bits")
     bits = [np.array(program.bits, dtype=np.int64) for program in plain]
-    courses = [_course(program, target, layout) for program in plain]
-    first: Order = np.arange(len(courses[0].edges))
-    uneven = [follow_order(course, start, first)[2] for course, start in zip(courses, bits, strict=True)]
+    all_costs = [_costs(program, target, layout) for program in plain]
+    first: Order = np.arange(len(all_costs[0].edges))
+    uneven = [follow_order(costs, start, first)[2] for costs, start in zip(all_costs, bits, strict=True)]
     bound = float(np.median(uneven))
-    steps = STEPS * first.size if len(courses[0].meeting) else 0
+    steps = STEPS * first.size if len(all_costs[0].meeting) else 0
     temperatures = HOT * (COLD / HOT) ** (np.arange(steps) / max(steps, 1))
-    found = []
-    for number, (course, start) in enumerate(zip(courses, bits, strict=True)):
+    candidates = []
+    for number, (costs, start) in enumerate(zip(all_costs, bits, strict=True)):
         state = np.random.default_rng([seed, number]).integers(0, 2**63, size=1).astype(np.uint64)
-        order, price = anneal_order(course, start, first.copy(), bound, MISSED, temperatures, state)
-        found.append((price, number, order))
-    _, number, order = min(found, key=lambda each: each[:2])
-    return _reordered(plain[number], courses[number].edges[order].tolist())
+        order, price = anneal_order(costs, start, first.copy(), bound, MISSED, temperatures, state)
+        candidates.append((price, number, order))
+    _, number, order = min(candidates, key=lambda each: each[:2])
+    return _reordered(plain[number], all_costs[number].edges[order].tolist())
 
 
 def _reordered(program: Program, edges: Iterable[Sequence[int]]) -> Program:
@@ -222,7 +222,7 @@ def _reordered(program: Program, edges: Iterable[Sequence[int]]) -> Program:
     return replace(program, layers=tuple(tuple(sorted(layer, key=place)) for layer in program.layers))
 
 
-def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
+def _costs(program: Program, target: Target, layout: Sequence[int]) -> OrderCosts:
     from biselect_quantum.devices._native_gates import lengths
 
     edges, cross = list(program.edges(XY)), list(program.edges(RZZ))
@@ -234,7 +234,7 @@ def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
         times = [getattr(properties[place], name, None) for name in ("t1", "t2")]
         decay += sum(1 / time if time else DECAY for time in times) / 2
     mixing, phasing = ["cz", "rzz", "rxx"], ["rzz", "rxx", "cz"]
-    return Course(
+    return OrderCosts(
         layers=len(program.layers),
         edges=_pairs(edges),
         meeting=_pairs(meeting),
@@ -262,13 +262,13 @@ def _seconds(
 
 def _errors(edges: Sequence[Edge], names: Sequence[str], target: Target, layout: Sequence[int]) -> NDArray[np.float64]:
     """The least recorded error of the gates that may stand on each edge."""
-    found = []
+    least = []
     for i, j in edges:
         ways = ((layout[i], layout[j]), (layout[j], layout[i]))
         entries = [target[name].get(way) for name in names if name in target.operation_names for way in ways]
-        known = [entry.error for entry in entries if entry is not None and entry.error is not None]
-        found.append(min(known, default=UNRECORDED))
-    return np.array(found, dtype=np.float64)
+        errors = [entry.error for entry in entries if entry is not None and entry.error is not None]
+        least.append(min(errors, default=UNRECORDED))
+    return np.array(least, dtype=np.float64)
 
 
 def _even(program: Program, edges: Sequence[Edge]) -> NDArray[np.float64]:
@@ -277,8 +277,8 @@ def _even(program: Program, edges: Sequence[Edge]) -> NDArray[np.float64]:
     from scipy.sparse.csgraph import connected_components
 
     i, j = _pairs(edges).T
-    joined = coo_array((np.ones(len(edges)), (i, j)), shape=(program.qubits,) * 2)
-    _, part = connected_components(joined, directed=False)
+    adjacency = coo_array((np.ones(len(edges)), (i, j)), shape=(program.qubits,) * 2)
+    _, part = connected_components(adjacency, directed=False)
     bits = np.array(program.bits, dtype=np.float64)
     return (np.bincount(part, bits) / np.bincount(part))[part]
 
@@ -296,20 +296,20 @@ def far_reaching(spec: AnsatzSpec, seed: int | np.random.Generator | None = 0) -
 
 def _start(register: Register, depth: int, rng: np.random.Generator) -> list[int]:
     subsets = register.subsets
-    drawn = rng.permutation(len(subsets))[:DRAWS]
+    draws = rng.permutation(len(subsets))[:DRAWS]
     if len(subsets) > MOST_CHOICES:
-        return subsets[drawn[0]].tolist()
-    return subsets[drawn[reached(register, depth, drawn).sum(axis=1).argmax()]].tolist()
+        return subsets[draws[0]].tolist()
+    return subsets[draws[reached(register, depth, draws).sum(axis=1).argmax()]].tolist()
 
 
 def reached(register: Register, depth: int, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(start, choice): whether layers of mixing lead from one to the other."""
-    chosen = np.zeros((len(register.subsets), register.n), dtype=bool)
-    np.put_along_axis(chosen, register.subsets, True, axis=1)
-    found = starts[:, None] == np.arange(len(chosen))
+    choices = np.zeros((len(register.subsets), register.n), dtype=bool)
+    np.put_along_axis(choices, register.subsets, True, axis=1)
+    result = starts[:, None] == np.arange(len(choices))
     for i, j in [edge for edges in register.classes for edge in edges] * depth:
-        moved = chosen.copy()
-        moved[:, [i, j]] = moved[:, [j, i]]
-        there = register.position(np.nonzero(moved)[1].reshape(register.subsets.shape))
-        found |= found[:, there]
-    return found
+        exchanged = choices.copy()
+        exchanged[:, [i, j]] = exchanged[:, [j, i]]
+        there = register.position(np.nonzero(exchanged)[1].reshape(register.subsets.shape))
+        result |= result[:, there]
+    return result

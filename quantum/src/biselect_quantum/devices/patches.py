@@ -22,7 +22,7 @@ from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.mixers import Classes, block_classes, mixer_classes
-from biselect_quantum.devices.device_errors import Calibration, Edge, calibration
+from biselect_quantum.devices.device_errors import DeviceErrors, Edge, device_errors
 from biselect_quantum.devices.mixer_order import colour_registers
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def choose_patch(
     seed: int | np.random.Generator | None = 0,
     blocks: tuple[Blocks, Blocks] | None = None,
 ) -> Patch:
-    """The best patch found by short annealing walks over the usable part of a device; at once if it joins all pairs.
+    """Choose qubits for both registers by short annealing walks over the usable part of a device.
 
     Args:
         target: the device.
@@ -141,31 +141,41 @@ def choose_patch(
             `complete` where every pair of qubits is joined; `auto` for rings there and trees elsewhere.
         seed: fixes the walks.
         blocks: what rules leave of each register; where every pair is joined, the mixer stands in each of them.
+
+    Returns:
+        Physical qubits of samples and features, with mixer edges inside each and cross edges between them.
+
+    Raises:
+        InputError: no room for registers of that kind.
     """
     _check_registers(registers)
     n_samples, n_features = check_integer("n_samples", n_samples), check_integer("n_features", n_features)
-    device = calibration(target)
+    device = device_errors(target)
     _refuse_too_small(device, n_samples + n_features)
     if device.joins_all_pairs:
         return _patch_of_all_pairs(device, n_samples, n_features, ON_ALL_PAIRS[registers], blocks)
     registers = "trees" if registers == "auto" else registers
     if registers not in ("trees", "paths"):
         raise InputError(f"registers={registers!r} needs a device that joins every pair of qubits; take trees or paths")
-    found = _search(device, n_samples, n_features, registers, np.random.default_rng(seed))
-    if found is None:
+    search_result = _search(device, n_samples, n_features, registers, np.random.default_rng(seed))
+    if search_result is None:
         raise InputError(
             f"no two joined {registers} of {n_samples} and {n_features} qubits were found among the "
             f"{len(device.usable)} usable ones; use fewer qubits, another device"
             + (f", or {spell(registers='trees')}" if registers == "paths" else "")
         )
-    return _patch(device, *found, registers)
+    return _patch(device, *search_result, registers)
 
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
-    """The patch on given physical qubits, `trees` or `paths`; for `paths`, in the order of the path."""
+    """Make the patch on given physical qubits: `trees`, or `paths` in the order of the path.
+
+    Raises:
+        InputError: a qubit that is faulty, or registers that are not joined.
+    """
     if registers not in ("trees", "paths"):
         raise InputError(f"registers must be trees or paths on given qubits, got {registers!r}")
-    device = calibration(target)
+    device = device_errors(target)
     qubits = check_positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
     if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
@@ -178,23 +188,24 @@ def patch_objections(patch: Patch, before: Target, now: Target) -> list[str]:
     The checks are fixed beforehand: every qubit and every edge that circuits use is still usable, and a shot is
     expected to err at most `WORSE` times as often as when the patch was chosen.
     """
-    then, device = calibration(before), calibration(now)
+    then, device = device_errors(before), device_errors(now)
     n = patch.n_samples
     pairs = [*patch.sample_edges, *((n + i, n + j) for i, j in patch.feature_edges)]
     pairs += [(i, n + j) for i, j in patch.cross_edges]
     ends = [(patch.layout[i], patch.layout[j]) for i, j in pairs]
     edges = [(min(pair), max(pair)) for pair in ends]
     lost = sorted(set(patch.layout) - set(device.usable))
-    gone = sorted(edge for edge in edges if edge not in device.edge_costs)
-    found = [f"qubits {lost} are no longer usable"] * bool(lost) + [f"edges {gone} are no longer usable"] * bool(gone)
-    if not found:
+    lost_edges = sorted(edge for edge in edges if edge not in device.edge_costs)
+    parts = (("qubits", lost), ("edges", lost_edges))
+    objections = [f"{name} {places} are no longer usable" for name, places in parts if places]
+    if not objections:
         old, new = (
             float(each.qubit_costs[list(patch.layout)].sum()) + sum(each.edge_costs[edge] for edge in edges)
             for each in (then, device)
         )
         if new > WORSE * old:
-            found.append(f"a shot is expected to err {new:.2f} times, {old:.2f} when the patch was chosen")
-    return found
+            objections.append(f"a shot is expected to err {new:.2f} times, {old:.2f} when the patch was chosen")
+    return objections
 
 
 def _check_registers(registers: str) -> None:
@@ -202,7 +213,7 @@ def _check_registers(registers: str) -> None:
         raise InputError(f"registers must be one of {', '.join(REGISTERS)}, got {registers!r}")
 
 
-def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
+def _patch(device: DeviceErrors, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
     edges = _tree if registers == "trees" else _path
     at_sample, at_feature = ({qubit: place for place, qubit in enumerate(side)} for side in (samples, features))
     cross = [
@@ -222,7 +233,9 @@ def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int],
     )
 
 
-def _patch_of_all_pairs(device: Calibration, n: int, d: int, mixer: str, blocks: tuple[Blocks, Blocks] | None) -> Patch:
+def _patch_of_all_pairs(
+    device: DeviceErrors, n: int, d: int, mixer: str, blocks: tuple[Blocks, Blocks] | None
+) -> Patch:
     """The best qubits of a device that joins all pairs, with every cross edge; who lies where makes no difference."""
     qubits = _quietest(device, n + d)
     edges = []
@@ -238,39 +251,39 @@ def _patch_of_all_pairs(device: Calibration, n: int, d: int, mixer: str, blocks:
     )
 
 
-def _quietest(device: Calibration, count: int) -> list[int]:
+def _quietest(device: DeviceErrors, count: int) -> list[int]:
     """So many qubits with few expected errors of their own and between them: the noisiest leaves first."""
-    left = device.usable
+    remaining = device.usable
     pairs = np.zeros((len(device.qubit_costs),) * 2)
     for (here, there), cost in device.edge_costs.items():
         pairs[here, there] = pairs[there, here] = cost
-    while len(left) > count:
-        costs = device.qubit_costs[left] + pairs[np.ix_(left, left)].sum(axis=1)
-        left.pop(int(len(left) - 1 - np.argmax(costs[::-1])))  # of equal ones the last
-    return left
+    while len(remaining) > count:
+        costs = device.qubit_costs[remaining] + pairs[np.ix_(remaining, remaining)].sum(axis=1)
+        remaining.pop(int(len(remaining) - 1 - np.argmax(costs[::-1])))  # of equal ones the last
+    return remaining
 
 
-def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+def _tree(device: DeviceErrors, register: Sequence[int], name: str) -> tuple[Edge, ...]:
     """A spanning tree of low degree and low error: good edges first, those that crowd a qubit last."""
     from scipy.cluster.hierarchy import DisjointSet
 
     at = {qubit: position for position, qubit in enumerate(register)}
     inside = sorted((cost, edge) for edge, cost in device.edge_costs.items() if edge[0] in at and edge[1] in at)
-    joined, degree = DisjointSet(range(len(register))), [0] * len(register)
-    chosen: list[Edge] = []
+    components, degree = DisjointSet(range(len(register))), [0] * len(register)
+    tree: list[Edge] = []
     for limit in (PREFERRED_DEGREE, len(register)):
         for _, edge in inside:
             here, there = sorted(at[qubit] for qubit in edge)
-            if max(degree[here], degree[there]) < limit and joined.merge(here, there):
+            if max(degree[here], degree[there]) < limit and components.merge(here, there):
                 degree[here] += 1
                 degree[there] += 1
-                chosen.append((here, there))
-    if joined.n_subsets > 1:
+                tree.append((here, there))
+    if components.n_subsets > 1:
         raise InputError(f"the {name} register is not connected by usable edges; choose other qubits")
-    return tuple(sorted(chosen))
+    return tuple(sorted(tree))
 
 
-def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+def _path(device: DeviceErrors, register: Sequence[int], name: str) -> tuple[Edge, ...]:
     for step in range(len(register) - 1):
         here, there = sorted(register[step : step + 2])
         if (here, there) not in device.edge_costs:
@@ -278,22 +291,22 @@ def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge
     return tuple((step, step + 1) for step in range(len(register) - 1))
 
 
-def _refuse_too_small(device: Calibration, wanted: int) -> None:
+def _refuse_too_small(device: DeviceErrors, needed: int) -> None:
     total, usable = len(device.qubit_costs), device.usable
-    if len(usable) < wanted:
+    if len(usable) < needed:
         raise InputError(
-            f"the patch needs {wanted} qubits, but only {len(usable)} of the device's {total} are usable; take fewer "
+            f"the patch needs {needed} qubits, but only {len(usable)} of the device's {total} are usable; take fewer "
             "samples or features, or a larger device"
         )
     largest = max(map(len, device.parts()))
-    if largest < wanted:
+    if largest < needed:
         raise InputError(
-            f"the patch needs {wanted} joined qubits, but usable edges join only {largest} of the {len(usable)} usable "
+            f"the patch needs {needed} joined qubits, but usable edges join only {largest} of the {len(usable)} usable "
             "ones; use fewer qubits or another device"
         )
 
 
-def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
+def _search(device: DeviceErrors, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
     """Joined registers of n and d qubits with many cross edges and few errors, by annealing walks; None without any.
 
     Qubits of paths come in the order of the path. A walk whose start got stuck is tried again.
@@ -317,8 +330,8 @@ def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.
         if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
             return None
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
-        found, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
-        return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
+        labelling, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
+        return score, (np.flatnonzero(labelling == 1).tolist(), np.flatnonzero(labelling == 2).tolist())
 
     def over_paths() -> Found | None:
         labels = np.zeros(len(graph), dtype=np.int64)
@@ -332,12 +345,12 @@ def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.
             if length < size:
                 return None
             paths.append(path)
-        *found, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
-        return score, (found[0].tolist(), found[1].tolist())
+        *lines, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
+        return score, (lines[0].tolist(), lines[1].tolist())
 
     walk = over_trees if registers == "trees" else over_paths
-    ends = islice((found for found in (walk() for _ in range(TRIES)) if found is not None), walks)
-    return max(ends, key=lambda found: found[0], default=(0.0, None))[1]
+    ends = islice((end for end in (walk() for _ in range(TRIES)) if end is not None), walks)
+    return max(ends, key=lambda end: end[0], default=(0.0, None))[1]
 
 
 def _grow(graph: Table, labels: Table, label: int, starts: list[int], size: int, rng: np.random.Generator) -> bool:

@@ -104,17 +104,17 @@ PATHS: dict[str, CompilationPath] = {
 """Paths that have a name."""
 
 
-def path_of(stored: Mapping[str, Any]) -> CompilationPath:
+def path_of(content: Mapping[str, Any]) -> CompilationPath:
     """A path from its name and options, as manifests have them.
 
     >>> path_of({"name": "network-coloured", "coloured": True, "quiet": False})
     NetworkPath(coloured=True, quiet=False, line=())
     """
     kinds: dict[str, type[CompilationPath]] = {"network": NetworkPath, "y": YFramePath}
-    options: dict[str, Any] = {name: value for name, value in stored.items() if name != "name"}
+    options: dict[str, Any] = {name: value for name, value in content.items() if name != "name"}
     if "line" in options:
         options["line"] = tuple(options["line"])
-    return kinds.get(str(stored["name"]).split("-")[0], QiskitPath)(**options)
+    return kinds.get(str(content["name"]).split("-")[0], QiskitPath)(**options)
 
 
 def factorial() -> tuple[QiskitPath, ...]:

@@ -57,7 +57,7 @@ class Placement:
 
     @property
     def gap(self) -> float:
-        """Relative distance to the bound; 0 when proven."""
+        """Relative distance of the mass from its bound; 0 when proven."""
         return max(0.0, self.bound - self.mass) / max(abs(self.mass), 1e-300)
 
     @property
@@ -69,7 +69,7 @@ class Placement:
 def place(
     problem: SelectionProblem, patch: Patch, *, time_limit: float = 30.0, seed: int | np.random.Generator | None = 0
 ) -> Placement:
-    """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
+    """Place the variables so that the patch's cross edges carry the most mass, by a mixed-integer linear program.
 
     Couplings of items that the rules settle need no edge and count for nothing here.
 
@@ -79,6 +79,10 @@ def place(
         time_limit: seconds for the proof, 0 for none; after that the best found is returned, with a bound. Heavy-hex
             patches need a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
+
+    Returns:
+        The patch with its qubits in the order of the problem's items, its mass Σ|W| on cross edges, and a bound on any
+        other.
     """
     begin = time.perf_counter()
     n, d = problem.n_samples, problem.n_features
@@ -95,15 +99,15 @@ def place(
         mass = float(weights.sum())
         return Placement(patch=patch, mass=mass, bound=mass)
     fits = _fits(problem, patch)
-    worth = _tamed(weights, len(cross))
+    worth = _compress_outliers(weights, len(cross))
     order = _climb(worth, cross, fits, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if time_limit > 0 and not _meets(carried(worth, cross, *order), bound):
+    if time_limit > 0 and not _meets(mass_on_edges(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, fits, time_limit)
         bound = min(bound, dual)
-        order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
-    mass = carried(weights, cross, *order)
-    proven = _meets(carried(worth, cross, *order), bound)
+        order = max(order, theirs or order, key=lambda each: mass_on_edges(worth, cross, *each))
+    mass = mass_on_edges(weights, cross, *order)
+    proven = _meets(mass_on_edges(worth, cross, *order), bound)
     seats = zip((patch.samples, patch.features), order, strict=True)
     return Placement(
         patch=patch.reordered(*(np.array(side)[np.argsort(items)].tolist() for side, items in seats)),
@@ -126,20 +130,20 @@ def _fits(problem: SelectionProblem, patch: Patch) -> Fits:
     n, d = problem.n_samples, problem.n_features
     if not (problem.sample_rules or problem.feature_rules):
         return np.ones((n, n), dtype=bool), np.ones((d, d), dtype=bool)
-    found = []
+    fits = []
     sides = (("sample", n, patch.sample_edges), ("feature", d, patch.feature_edges))
     for number, ((what, size, edges), blocks) in enumerate(zip(sides, problem.sector.blocks, strict=True)):
         ends = {edge[number] for edge in patch.cross_edges}
         labels = block_labels(edges, size, blocks, ends, what)
-        found.append(labels[:, None] == item_labels(size, blocks))
-    return found[0], found[1]
+        fits.append(labels[:, None] == item_labels(size, blocks))
+    return fits[0], fits[1]
 
 
 def _meets(mass: float, bound: float) -> bool:
     return bound <= mass * (1 + PRECISION)
 
 
-def _tamed(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
+def _compress_outliers(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
     """Weights with the same best placements, and no outlier that drowns the others in a solver's tolerance.
 
     A weight above the `edges` next ones together decides before all of them; twice their sum does so too. This holds
@@ -156,7 +160,7 @@ def _tamed(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
     return tamed.reshape(weights.shape)
 
 
-def carried(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
+def mass_on_edges(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
     """Weight on the cross edges."""
     return float(sum(weights[samples[u], features[v]] for u, v in cross))
 
@@ -172,7 +176,7 @@ def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], fits: Fits, rng:
         while True:
             samples = _assigned(adjacent @ weights[:, features].T, fits[0])  # (position u, sample i): Σ_v W[i, π_F(v)]
             features = _assigned(adjacent.T @ weights[samples], fits[1])
-            now = carried(weights, cross, samples, features)
+            now = mass_on_edges(weights, cross, samples, features)
             if now <= mass * (1 + 1e-12):
                 break
             mass = now
@@ -207,18 +211,18 @@ def _solve(
     decided = len(ends[0]) * n + len(ends[1]) * d
     may = np.ones(decided + len(cross) * n * d)
     may[:decided] = np.concatenate([fits[side][ends[side]].ravel() for side in (0, 1)])
-    found = scipy.optimize.milp(
+    solution = scipy.optimize.milp(
         np.concatenate([np.zeros(decided), np.tile(-weights.ravel() / unit, len(cross))]),
         integrality=np.concatenate([np.ones(decided), np.zeros(len(cross) * n * d)]),
         bounds=scipy.optimize.Bounds(0.0, may),
         constraints=scipy.optimize.LinearConstraint(rows, low, high),
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},
     )
-    dual = found.get("mip_dual_bound")
+    dual = solution.get("mip_dual_bound")
     bound = np.inf if dual is None else -unit * float(dual)
-    if found.x is None:
+    if solution.x is None:
         return None, bound
-    x, y = np.split(found.x[:decided], [len(ends[0]) * n])
+    x, y = np.split(solution.x[:decided], [len(ends[0]) * n])
     samples, features = x.reshape(-1, n).argmax(axis=1), y.reshape(-1, d).argmax(axis=1)
     return (_filled(fits[0], ends[0], samples), _filled(fits[1], ends[1], features)), bound
 
@@ -246,8 +250,8 @@ def _filled(fits: NDArray[np.bool_], ends: Sequence[int], items: NDArray[np.int6
     """A permutation with the decided items at their positions and all others in ascending order where they fit."""
     order = np.full(len(fits), -1)
     order[list(ends)] = items
-    left = np.setdiff1d(np.arange(len(fits)), items).tolist()
+    free = np.setdiff1d(np.arange(len(fits)), items).tolist()
     for position in np.flatnonzero(order < 0).tolist():
-        order[position] = next(item for item in left if fits[position, item])
-        left.remove(order[position])
+        order[position] = next(item for item in free if fits[position, item])
+        free.remove(order[position])
     return order

@@ -14,7 +14,7 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum import conventions
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.spec import AnsatzSpec
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.simulate.program import RZ, RZZ, Program
 
 try:
@@ -38,7 +38,7 @@ _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 def build_circuit(
     spec: AnsatzSpec, angles: ArrayLike | Mapping[str, float] | None = None, *, measure: bool = True
 ) -> QuantumCircuit:
-    """The logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
+    """Build the logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
 
     >>> from biselect import SelectionProblem
     >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
@@ -50,12 +50,18 @@ def build_circuit(
 
 
 def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> QuantumCircuit:
-    """A program in Qiskit's gates; classical bit q is logical qubit q.
+    """Write a program in Qiskit's gates.
+
+    Gates are RZ(2γh), RZZ(2γJ) and XXPlusYY(2β, 0), Qiskit's sign and factor of each. Qubit q is sample q for q < N and
+    feature q - N after that; classical bit q reads qubit q.
 
     Args:
         program: bound or with free angles, which become parameters of the same names.
         fused: each mixer edge as one XXPlusYY, else as RXX and RYY.
         measure: whether all qubits are measured.
+
+    Returns:
+        The circuit. Its Dicke starts are prepared without ancillas.
     """
     circuit = QuantumCircuit(
         QuantumRegister(program.n_samples, "samples"), QuantumRegister(program.n_features, "features")
@@ -85,14 +91,14 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
 
 
 def qpy_bytes(circuit: QuantumCircuit) -> bytes:
-    """A circuit as QPY, Qiskit's own exact format."""
+    """Write a circuit as QPY, Qiskit's own exact format."""
     buffer = io.BytesIO()
     qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # older releases of Qiskit read it too
     return buffer.getvalue()
 
 
 def qasm3_text(circuit: QuantumCircuit) -> str:
-    """A circuit as OpenQASM 3."""
+    """Write a circuit as OpenQASM 3."""
     return qasm3.dumps(circuit)
 
 
@@ -118,11 +124,11 @@ def _split_and_shift(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) 
     """|0 1^l⟩ → √(l/n)|0 1^l⟩ + √((n-l)/n)|1^l 0⟩ on the last l + 1 of n qubits, for every l up to `ones`."""
     size, last = len(qubits), qubits[-1]
     for run in range(1, ones + 1):
-        moved = qubits[size - 1 - run]
-        circuit.cx(moved, last)
+        shifted = qubits[size - 1 - run]
+        circuit.cx(shifted, last)
         controls = [last] if run == 1 else [last, qubits[size - run]]
-        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, moved)
-        circuit.cx(moved, last)
+        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, shifted)
+        circuit.cx(shifted, last)
 
 
 def _controlled_ry(circuit: QuantumCircuit, angle: float, controls: Sequence[int], target: int) -> None:
@@ -159,19 +165,19 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     """The same circuit on its own qubits alone, without barriers; classical bits as they were."""
     steps = [step for step in circuit.data if step.operation.name != "barrier"]
-    used = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
-    small = QuantumCircuit(len(used), circuit.num_clbits)
+    active = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
+    small = QuantumCircuit(len(active), circuit.num_clbits)
     for step in steps:
-        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
+        qubits = [active.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
 
 
 def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
     """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
-    if said := foreign_gate(circuit, target):
+    if foreign := foreign_gate(circuit, target):
         raise InputError(
-            f"{where} has no {said}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            f"{where} has no {foreign}, which the circuit uses: it was compiled for {compiled_for!r}; "
             "compile it for this device"
         )
 
@@ -194,12 +200,12 @@ def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
     return None
 
 
-def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
+def ideal_shots(compiled: CompiledCircuit, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
     """Shots × classical bits, column c classical bit c."""
     chances = ideal_probabilities(compiled.circuit)
-    drawn = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
+    strings = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
     bits = len(compiled.clbits)
-    return (drawn[:, None] >> np.arange(bits) & 1).astype(np.uint8)
+    return (strings[:, None] >> np.arange(bits) & 1).astype(np.uint8)
 
 
 Term = tuple[str, list[int], float]
@@ -207,7 +213,7 @@ Term = tuple[str, list[int], float]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PauliOperators:
-    """What a circuit is made of, as operators on its N + D qubits.
+    """Energy, cost groups and mixers of a circuit as operators on its N + D qubits; qubit 0 is the last letter.
 
     Attributes:
         energy: of the measured problem, constant included: ⟨x|energy|x⟩ is the energy of the choice x.
@@ -223,7 +229,7 @@ class PauliOperators:
 
 
 def pauli_operators(spec: AnsatzSpec) -> PauliOperators:
-    """The cost groups and mixers of an ansatz, and the energy that it is measured by.
+    """Give the cost groups and mixers of an ansatz, and the energy that it is measured by, as operators.
 
     >>> from biselect import SelectionProblem
     >>> problem = SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1)
@@ -250,19 +256,19 @@ def pauli_operators(spec: AnsatzSpec) -> PauliOperators:
 def _terms(group: CostGroup) -> list[Term]:
     """-Σ a s - Σ b f - Σ w s f in Pauli matrices, as `core/conventions.py` has it."""
     n = len(group.sample)
-    found: list[Term] = []
+    terms: list[Term] = []
     for qubit, score in enumerate([*group.sample.tolist(), *group.feature.tolist()]):
-        found += [
+        terms += [
             ("Z", [qubit], ising.FIELD_OF_MARGINAL * score),
             ("", [], ising.OFFSET_OF_MARGINAL * score),
         ]
     for i, row in enumerate(group.pair.tolist()):
         for feature, weight in enumerate(row):
             j = conventions.feature_qubit(feature, n)
-            found.append(("ZZ", [i, j], ising.COUPLING_OF_PRODUCT * weight))
-            found += [("Z", [end], ising.FIELD_OF_PRODUCT * weight) for end in (i, j)]
-            found.append(("", [], ising.OFFSET_OF_PRODUCT * weight))
-    return [term for term in found if term[2]]
+            terms.append(("ZZ", [i, j], ising.COUPLING_OF_PRODUCT * weight))
+            terms += [("Z", [end], ising.FIELD_OF_PRODUCT * weight) for end in (i, j)]
+            terms.append(("", [], ising.OFFSET_OF_PRODUCT * weight))
+    return [term for term in terms if term[2]]
 
 
 def _operator(terms: list[Term], qubits: int) -> SparsePauliOp:

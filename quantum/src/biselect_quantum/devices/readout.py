@@ -23,7 +23,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import Range
-from biselect_quantum.devices.compiled_circuit import Compiled, count_resources
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, count_resources
 from biselect_quantum.shots import CountedBits, Shots
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def prepared(width: int, part: int, seed: int) -> NDArray[np.uint8]:
     return first if part == 0 else 1 - first
 
 
-def calibration_circuit(compiled: Compiled, target: Target, part: int, seed: int) -> Compiled:
+def calibration_circuit(compiled: CompiledCircuit, target: Target, part: int, seed: int) -> CompiledCircuit:
     """A circuit that prepares a known string on the qubits that `compiled` measures, and reads it as that does."""
     from qiskit.transpiler import PassManager
     from qiskit.transpiler.passes import Optimize1qGatesDecomposition
@@ -60,15 +60,15 @@ def calibration_circuit(compiled: Compiled, target: Target, part: int, seed: int
     return replace(compiled, circuit=circuit, resources=count_resources(circuit, target))
 
 
-def pulse_errors(compiled: Compiled, target: Target) -> NDArray[np.float64]:
+def pulse_errors(compiled: CompiledCircuit, target: Target) -> NDArray[np.float64]:
     """How often the pulse that prepares a 1 fails, by what the device recorded; 0 where it recorded nothing."""
-    found = np.zeros(compiled.circuit.num_clbits)
+    errors = np.zeros(compiled.circuit.num_clbits)
     pulse = next((name for name in ("x", "rx", "r") if name in target.operation_names), None)
     for step in compiled.circuit.data if pulse else ():
         if step.operation.name == "measure":
             entry = target[pulse].get((compiled.circuit.find_bit(step.qubits[0]).index,))
-            found[compiled.circuit.find_bit(step.clbits[0]).index] = (entry and entry.error) or 0.0
-    return found
+            errors[compiled.circuit.find_bit(step.clbits[0]).index] = (entry and entry.error) or 0.0
+    return errors
 
 
 class UnreadableBitError(InputError):
@@ -76,7 +76,7 @@ class UnreadableBitError(InputError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+class ReadoutCalibration:
     """What was read of known strings.
 
     Attributes:
@@ -137,7 +137,7 @@ class Corrected:
 
 def correct(
     shots: Shots,
-    calibration: Calibration,
+    calibration: ReadoutCalibration,
     problem: SelectionProblem,
     *,
     goal: float,
@@ -157,16 +157,16 @@ def correct(
     hits = shots.bits[shots.inside(problem)]
     hits = hits[problem.bit_energies(hits) <= goal]
     rng = np.random.default_rng(seed)
-    drawn = []
+    estimates = []
     for draw in range(DRAWS + 1):  # the first is the shots as they are
         confusion = calibration.confusion(rng if draw else None)[list(layout)]
         counts = rng.multinomial(shots.shots, shots.counts / shots.shots) if draw else shots.counts
         inverse: NDArray[np.float64] = np.linalg.inv(confusion).astype(np.float64)
-        seen = counts > 0
-        mass = inside_weights(shots.bits[seen], inverse, problem)
-        hit = string_weights(shots.bits[seen], hits[:MOST_HITS], inverse)
-        drawn.append([float(counts[seen] @ weights) / shots.shots for weights in (mass, hit)])
-    masses, rates = np.clip(np.array(drawn).T, 0.0, 1.0)
+        present = counts > 0
+        mass = inside_weights(shots.bits[present], inverse, problem)
+        hit = string_weights(shots.bits[present], hits[:MOST_HITS], inverse)
+        estimates.append([float(counts[present] @ weights) / shots.shots for weights in (mass, hit)])
+    masses, rates = np.clip(np.array(estimates).T, 0.0, 1.0)
     confusion = calibration.confusion()
     return Corrected(
         calibration_shots=calibration.shots,
@@ -195,23 +195,23 @@ def _side_weights(bits: NDArray[np.uint8], inverse: NDArray[np.float64], blocks:
     columns = np.arange(bits.shape[1])
     is_0, is_1 = (inverse[columns, bits, value] for value in (0, 1))  # (strings, variables)
     never = sorted(set(columns.tolist()) - set(blocks.always) - set(blocks.moving))
-    found: NDArray[np.float64] = is_1[:, list(blocks.always)].prod(axis=1) * is_0[:, never].prod(axis=1)
+    weights: NDArray[np.float64] = is_1[:, list(blocks.always)].prod(axis=1) * is_0[:, never].prod(axis=1)
     for members, ones in blocks.parts:
         sums = np.zeros((ones + 1, len(bits)))  # coefficients of Π (is_0 + z·is_1), up to the budget
         sums[0] = 1.0
         for column in members:
             sums[1:] = sums[1:] * is_0[:, column] + sums[:-1] * is_1[:, column]
             sums[0] *= is_0[:, column]
-        found = found * sums[ones]
-    return found
+        weights = weights * sums[ones]
+    return weights
 
 
 def string_weights(
-    bits: NDArray[np.uint8], wanted: NDArray[np.uint8], inverse: NDArray[np.float64]
+    bits: NDArray[np.uint8], strings: NDArray[np.uint8], inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """What each string counts for the wanted ones together; `inverse` is (variables, read, is)."""
     columns = np.arange(bits.shape[1])
-    found = np.zeros(len(bits))
-    for string in wanted:
-        found += inverse[columns, bits, string].prod(axis=1)
-    return found
+    weights = np.zeros(len(bits))
+    for string in strings:
+        weights += inverse[columns, bits, string].prod(axis=1)
+    return weights

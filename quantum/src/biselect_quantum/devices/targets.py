@@ -42,6 +42,12 @@ def load_target(source: Any, fractional: bool = True) -> Target:
         fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target. A device
             without CZ keeps them.
 
+    Returns:
+        A Target with the gates, durations and errors that were recorded; its description is the device's name.
+
+    Raises:
+        InputError: an unknown name, or a snapshot that is not as it was written.
+
     >>> target = load_target("iqm-54")
     >>> target.num_qubits, sorted(target.operation_names)
     (54, ['cz', 'delay', 'measure', 'r'])
@@ -92,12 +98,12 @@ def snapshot(source: Any) -> dict[str, Any]:
     target = source.target if hasattr(source, "target") else source
     if not target.num_qubits:
         raise InputError("the target does not say how many qubits it has; build it with num_qubits")
-    known = _standard_gates()
+    standard = _standard_gates()
     bounds = {name: gate.get("angle_bounds") for name, gate in target.__getstate__()["base"]["gate_map"].items()}
     gates = {
         name: _gate(target[name], bounds.get(name))
         for name in sorted(target.operation_names)
-        if name in known and _is_free(target.operation_from_name(name))
+        if name in standard and _is_free(target.operation_from_name(name))
     }
     properties = target.qubit_properties or [None] * target.num_qubits
     content = {
@@ -123,7 +129,7 @@ def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target
 def _built(content: Mapping[str, Any]) -> Target:
     from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
-    known = _standard_gates()
+    standard = _standard_gates()
     target = Target(
         description=content["name"],
         num_qubits=content["qubits"],
@@ -137,7 +143,7 @@ def _built(content: Mapping[str, Any]) -> Target:
             tuple(qubits): InstructionProperties(duration=duration, error=error) for qubits, duration, error in entries
         }
         bounds = {} if gate["angle_bounds"] is None else {"angle_bounds": gate["angle_bounds"]}  # Qiskit 2.1 knows none
-        target.add_instruction(known[name], None if gate["qubits"] is None else properties, **bounds)
+        target.add_instruction(standard[name], None if gate["qubits"] is None else properties, **bounds)
     return target
 
 
@@ -229,10 +235,10 @@ def _iqm_54() -> dict[str, Any]:
 
 
 def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:
-    placed = None not in entries  # a gate without places is allowed everywhere
-    places = sorted(entries) if placed else []
+    local = None not in entries  # a gate without places is allowed everywhere
+    places = sorted(entries) if local else []
     return {
-        "qubits": [list(place) for place in places] if placed else None,
+        "qubits": [list(place) for place in places] if local else None,
         "duration": [_number(entries[place] and entries[place].duration) for place in places],
         "error": [_number(entries[place] and entries[place].error) for place in places],
         "angle_bounds": None if bounds is None else [None if bound is None else list(bound) for bound in bounds],

@@ -23,7 +23,7 @@ FEWEST, MOST = 9, 21  # points along a side
 
 
 def schedule(
-    found: Training | Sequence[Training] | Ansatz | AnsatzSpec | Schedule,
+    circuit: Training | Sequence[Training] | Ansatz | AnsatzSpec | Schedule,
     angles: Training | ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -34,23 +34,23 @@ def schedule(
     average is drawn.
 
     Args:
-        found: a training, which has its angles, or several, or a circuit or schedule.
+        circuit: a training, which has its angles, or several, or a circuit or schedule.
         angles: a training, or free angles, of that circuit.
         ax: where to draw; a new figure if left out.
     """
-    if isinstance(found, Sequence):
-        return _concentration(found, ax)
-    plan, groups = _plan(found)
-    trained = found if isinstance(found, Training) else angles
+    if isinstance(circuit, Sequence):
+        return _concentration(circuit, ax)
+    plan, groups = _plan(circuit)
+    trained = circuit if isinstance(circuit, Training) else angles
     if trained is None:
         return _ties(plan, groups, ax)
-    given = trained.angles if isinstance(trained, Training) else trained
+    vector = trained.angles if isinstance(trained, Training) else trained
     layers = np.arange(1, plan.depth + 1)
     names = [*(f"γ {name}" for name in groups), "β"]
     with axes_for(ax, width=4.6, height=3.2) as axes:
         lines = [
             axes.plot(layers, column, color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)])[0]
-            for at, column in enumerate(plan.expand(given).T)
+            for at, column in enumerate(plan.expand(vector).T)
         ]
         axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
         axes.set(xlabel="layer", ylabel="angle", xticks=layers)
@@ -86,20 +86,20 @@ def _concentration(trainings: Sequence[Training], ax: Axes | None) -> Axes:
     return axes
 
 
-def _plan(found: Training | Ansatz | AnsatzSpec | Schedule) -> tuple[Schedule, tuple[str, ...]]:
+def _plan(thing: Training | Ansatz | AnsatzSpec | Schedule) -> tuple[Schedule, tuple[str, ...]]:
     """The schedule, and what its groups are called."""
-    if isinstance(found, Training):
-        groups = tuple(found.circuit["cost"]["groups"])
-        if found.schedule not in SCHEDULES:
+    if isinstance(thing, Training):
+        groups = tuple(thing.circuit["cost"]["groups"])
+        if thing.schedule not in SCHEDULES:
             raise InputError(
-                f"schedule {found.schedule!r} is not one of ours; give the circuit, and the training as angles="
+                f"schedule {thing.schedule!r} is not one of ours; give the circuit, and the training as angles="
             )
-        return Schedule.named(found.schedule, found.depth, groups), groups
-    if isinstance(found, Ansatz | AnsatzSpec):
-        return found.schedule, tuple(group.name for group in found.groups)
-    if isinstance(found, Schedule):
-        return found, COMPONENTS if found.groups == 3 else tuple(str(at + 1) for at in range(found.groups))
-    raise InputError(f"a picture of angles needs a Training, a circuit or a Schedule, got {type(found).__name__}")
+        return Schedule.named(thing.schedule, thing.depth, groups), groups
+    if isinstance(thing, Ansatz | AnsatzSpec):
+        return thing.schedule, tuple(group.name for group in thing.groups)
+    if isinstance(thing, Schedule):
+        return thing, COMPONENTS if thing.groups == 3 else tuple(str(at + 1) for at in range(thing.groups))
+    raise InputError(f"a picture of angles needs a Training, a circuit or a Schedule, got {type(thing).__name__}")
 
 
 def _ties(plan: Schedule, groups: tuple[str, ...], ax: Axes | None) -> Axes:
@@ -152,9 +152,9 @@ def landscape(
         along: names of two angles, such as ("γ_SF,1", "β_1").
         threshold: an energy; the picture is then of the probability of energies at or below it, higher is better.
     """
-    given = angles.angles if isinstance(angles, Training) else angles
-    around = given is not None
-    centre = np.ones(ansatz.size) if given is None else np.asarray(given, dtype=np.float64)
+    vector = angles.angles if isinstance(angles, Training) else angles
+    around = vector is not None
+    centre = np.ones(ansatz.size) if vector is None else np.asarray(vector, dtype=np.float64)
     if points is None:
         points = int(np.clip(np.sqrt(WORK / (ansatz.problem.sector.size * ansatz.schedule.depth)), FEWEST, MOST))
         points += 1 - points % 2  # the centre is one of them
@@ -180,11 +180,13 @@ def landscape(
     values = ansatz.many(vectors, observable).reshape(across.shape)
     what = "Energies" if threshold is None else "Hits"
     with axes_for(ax, width=4.8, height=3.8) as axes:
-        shown = values if threshold is None else 100 * values
-        drawn = axes.contourf(across, upward, shown, levels=24, cmap="cividis" if threshold is None else "cividis_r")
+        heights = values if threshold is None else 100 * values
+        contours = axes.contourf(
+            across, upward, heights, levels=24, cmap="cividis" if threshold is None else "cividis_r"
+        )
         for edge in ("top", "right"):
             axes.spines[edge].set_visible(True)
-        bar = axes.figure.colorbar(drawn, ax=axes)
+        bar = axes.figure.colorbar(contours, ax=axes)
         bar.set_label("expected energy" if threshold is None else f"shots at or below {threshold:g} (%)")
         for name, marker in zip(reversed(marks), ("X", "o"), strict=False):
             look: Any = {"marker": marker, "markersize": 8, "markeredgecolor": "black", "linestyle": ""}

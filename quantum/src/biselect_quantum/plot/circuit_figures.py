@@ -32,12 +32,12 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
         angles: a training, or free angles.
         ax: where to draw; a new figure if left out.
     """
-    given = np.asarray(angles.angles if isinstance(angles, Training) else angles, dtype=np.float64)
+    vector = np.asarray(angles.angles if isinstance(angles, Training) else angles, dtype=np.float64)
     table = ansatz.energies.ravel()
     edges: Any = np.linspace(table.min(), table.max(), BINS + 1) if np.ptp(table) else BINS
     shares = {
         "uniform feasible": np.full(table.size, 1 / table.size),
-        f"these angles, p = {ansatz.schedule.depth}": ansatz.probabilities(given).ravel(),
+        f"these angles, p = {ansatz.schedule.depth}": ansatz.probabilities(vector).ravel(),
     }
     with axes_for(ax, width=4.8, height=3.2) as axes:
         for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
@@ -50,30 +50,30 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
     return axes
 
 
-def depths(found: Sequence[DepthFigures], ax: Axes | None = None) -> Axes:
+def depths(figures: Sequence[DepthFigures], ax: Axes | None = None) -> Axes:
     """α and the probability of the optimum over depth, as `by_depth` gives them.
 
     Args:
-        found: the figures of every depth.
+        figures: the figures of every depth.
         ax: where to draw; a new figure if left out.
     """
-    if not found or not all(isinstance(one, DepthFigures) for one in found):
+    if not figures or not all(isinstance(one, DepthFigures) for one in figures):
         raise InputError("a picture over depth needs what by_depth gives")
-    at = [one.depth for one in found]
+    at = [one.depth for one in figures]
     with axes_for(ax, width=4.8, height=3.4) as axes:
-        (left,) = axes.plot(at, [one.approximation for one in found], color=COLOURS[0], marker=MARKERS[0])
+        (alpha_line,) = axes.plot(at, [one.approximation for one in figures], color=COLOURS[0], marker=MARKERS[0])
         axes.set(xlabel="depth (0: the start)", ylabel="α, 1 is the optimum", xticks=at, title="Figures over depth")
         other = axes.twinx()
-        (right,) = other.plot(at, [one.optimum_mass for one in found], color=COLOURS[1], marker=MARKERS[1])
-        uniform = other.axhline(found[0].uniform_mass, color=COLOURS[1], linewidth=1, linestyle="--")
-        positive = [one.optimum_mass for one in found if one.optimum_mass > 0] + [found[0].uniform_mass]
+        (right,) = other.plot(at, [one.optimum_mass for one in figures], color=COLOURS[1], marker=MARKERS[1])
+        uniform = other.axhline(figures[0].uniform_mass, color=COLOURS[1], linewidth=1, linestyle="--")
+        positive = [one.optimum_mass for one in figures if one.optimum_mass > 0] + [figures[0].uniform_mass]
         other.set_yscale("log")
         other.set_ylim(min(positive) / 2, min(1.0, 3 * max(positive)))
         other.set_ylabel("probability of the optimum, a shot")
         other.grid(False)
         other.spines["right"].set_visible(True)
         names = ["α", "probability of the optimum", "the same, uniform choice"]
-        legend_below(axes, [left, right, uniform], names, columns=2)
+        legend_below(axes, [alpha_line, right, uniform], names, columns=2)
     return axes
 
 
@@ -107,8 +107,8 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     rates += [ansatz.at_depth(stage.depth).expectation(stage.angles, hits) for stage in stages]
     layers = [0, *(stage.depth for stage in stages)]
     uniform = float(hits.of(ansatz.energies, 0.0).mean())
-    shown = [100 * max(rate, 0.0) for rate in rates]
-    axes.plot(layers, shown, color=COLOURS[1], marker=MARKERS[0], label="trained (0: start)")
+    percentages = [100 * max(rate, 0.0) for rate in rates]
+    axes.plot(layers, percentages, color=COLOURS[1], marker=MARKERS[0], label="trained (0: start)")
     axes.axhline(100 * uniform, color=COLOURS[0], linewidth=1, linestyle="--", label="uniform feasible")
     axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=layers)
     axes.set_ylim(bottom=0)

@@ -27,7 +27,7 @@ class Side(NamedTuple):
     back: Tables  # the same with the mixer's stages in reverse
     samples: bool  # whether this is the sample register
     basis: NDArray[Any]  # subsets of the other register, one tile each
-    kept: NDArray[Any]  # how many leading elements (largest first) of each are the same as in the one before
+    shared: NDArray[Any]  # how many leading elements (largest first) of each are the same as in the one before
     step: int  # lines between neighbouring states of this register
     tile_step: int  # lines between neighbouring states of the other
     items: int  # of this register
@@ -46,7 +46,9 @@ class Circuits(NamedTuple):
     layer_lines: int  # lines of one layer in `phases`
     mixing: NDArray[Any]  # `ANGLE` lines: block, layer
     start: NDArray[Any]  # the basis state (row, column), or empty
-    given: NDArray[Any]  # any other start, real and imaginary part of each amplitude, or empty for the uniform state
+    amplitudes: NDArray[
+        Any
+    ]  # any other start, real and imaginary part of each amplitude, or empty for the uniform state
     hits: NDArray[Any]  # (hits, 2): basis states whose amplitudes are wanted, or empty where a diagonal is observed
     ends_in_hits: bool
     table: NDArray[Any]  # the diagonal, one number for each amplitude
@@ -96,7 +98,7 @@ def _factors(side: Any, tile: int, scratch: Any, phases: Any, at: int, sign: flo
             store(factors, 2 * i + 1, mul(flip, load(phases, source + 1)))
         store(factors, 2 * n, splat(phases, 1.0))
         store(factors, 2 * n + 1, splat(phases, 0.0))
-    for level in range(side.kept[tile], depth):
+    for level in range(side.shared[tile], depth):
         j = side.basis[tile, depth - 1 - level]
         below = 2 * (n + 1) * level
         for i in range(n + 1):
@@ -152,12 +154,12 @@ def _basis_vector(lines: Any, at: int, count: int, state: int) -> None:
 @njit(**INNER)
 def _cvar(x: Any, circuits: Any, block: int, norm: Any, out: Any) -> None:
     """CVaR = q + E[min(E - q, 0)] / share; q is the lowest energy up to which a lane holds this share of its weight."""
-    wanted, held, low = mul(splat(x, circuits.share), norm), splat(x, 0.0), splat(x, 0.0)
+    goal, inside, low = mul(splat(x, circuits.share), norm), splat(x, 0.0), splat(x, 0.0)
     for place in range(circuits.order.size):
         state = circuits.order[place]
         xr, xi = load(x, 2 * state), load(x, 2 * state + 1)
-        low = where_less(held, wanted, splat(x, circuits.table[state]), low)
-        held = add(held, muladd(xr, xr, mul(xi, xi)))
+        low = where_less(inside, goal, splat(x, circuits.table[state]), low)
+        inside = add(inside, muladd(xr, xr, mul(xi, xi)))
     store(out.low, block, low)
     minus, zero, value = sub(splat(x, 0.0), low), splat(x, 0.0), splat(x, 0.0)
     for state in range(circuits.table.size):
@@ -182,9 +184,9 @@ def run_block(samples: Any, features: Any, circuits: Any, scratch: Any, block: i
         mix(scratch.start, 0, 2, samples.tables, mixing, angles)
         _basis_vector(scratch.start, v_at, columns, circuits.start[1])
         mix(scratch.start, v_at, 2, features.tables, mixing, angles)
-    elif circuits.given.size:
-        for line in range(circuits.given.size):
-            store(x, line, splat(x, circuits.given[line]))
+    elif circuits.amplitudes.size:
+        for line in range(circuits.amplitudes.size):
+            store(x, line, splat(x, circuits.amplitudes[line]))
     else:
         _clear(scratch.start, 0, product)
         for state in range(rows + columns):
@@ -208,7 +210,7 @@ def run_block(samples: Any, features: Any, circuits: Any, scratch: Any, block: i
             base = tile * side.tile_step
             if turn > first:
                 mix(x, base, step, side.tables, mixing, angles + ANGLE * (turn - 1))
-            elif not circuits.given.size:
+            elif not circuits.amplitudes.size:
                 for r in range(dimension):
                     times(x, base + step * r, scratch.start, own_at + 2 * r, scratch.start, other_at + 2 * tile)
             if turn < depth:

@@ -21,7 +21,7 @@ from biselect_quantum.simulate.layers import (
     energy_scale,
     energy_table,
 )
-from biselect_quantum.simulate.limits import Stop, look
+from biselect_quantum.simulate.limits import Stop, check_stop
 
 MOST_AMPLITUDES = 150_000  # beyond this the states of so many circuits leave the caches, and one at a time is faster
 MOST_FROM_BASIS = 500_000  # the same from a basis state, where a batch spares the first layer
@@ -81,8 +81,10 @@ class Batches:
         weights = np.zeros((2, count, hits, hits, 2))
         for hit in range(hits):
             weights[0, :, hit, hit, 0] = weights[1, :, hit, hit, 1] = 0.5
-        found, gradient = self._run(copies, start, observable, gradient=True, weights=weights.reshape(-1, 2 * hits))
-        own = found.reshape(2, count, hits, hits, 2)[0, :, 0]
+        amplitudes, gradient = self._run(
+            copies, start, observable, gradient=True, weights=weights.reshape(-1, 2 * hits)
+        )
+        own = amplitudes.reshape(2, count, hits, hits, 2)[0, :, 0]
         return own[..., 0] + 1j * own[..., 1], gradient
 
     def _run(
@@ -132,17 +134,17 @@ class Batches:
         with self._lock:
             spare = [self._spare.pop() if self._spare else self._scratch() for _ in range(threads)]
         spare = [self._enough(one, hits, gradient) for one in spare]
-        look(self.stop)
+        check_stop(self.stop)
         if threads == 1:
             work(0, *spare[0])
         elif threads:
             with ThreadPoolExecutor(threads) as pool:
                 running = [pool.submit(work, thread, *one) for thread, one in enumerate(spare)]
-                for done in running:
-                    done.result()  # an error in a thread is an error here
+                for job in running:
+                    job.result()  # an error in a thread is an error here
         with self._lock:
             self._spare += spare
-        look(self.stop)
+        check_stop(self.stop)
 
     def _circuits(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable, blocks: int
@@ -155,13 +157,13 @@ class Batches:
         np.cos(angles, out=phases[..., 0], casting="same_kind")
         np.sin(angles, out=phases[..., 1], casting="same_kind")
         place: Any = np.empty(0, dtype=np.int64)
-        given = np.empty(0, dtype=self.real)
+        amplitudes = np.empty(0, dtype=self.real)
         if start is not None:
             occupied = np.flatnonzero(start)
             if occupied.size == 1:  # a basis state; its phase is nobody's concern
                 place = np.array(np.unravel_index(occupied[0], start.shape), dtype=np.int64)
             else:
-                given = np.stack([self._columns(start.real), self._columns(start.imag)], axis=-1).ravel()
+                amplitudes = np.stack([self._columns(start.real), self._columns(start.imag)], axis=-1).ravel()
         table, shift, hits, order = self._goal(observable)
         first = 1 if place.size else 0
         ends_in_hits = observable.kind == "hit" and len(hits) <= MOST_HITS and depth > first
@@ -172,7 +174,7 @@ class Batches:
             layer_lines=2 * angles.shape[2],
             mixing=self._laned(angle_lines(layers.mixing, self.real).reshape(count, -1), blocks),
             start=place,
-            given=given,
+            amplitudes=amplitudes,
             hits=hits if ends_in_hits else hits[:0],
             ends_in_hits=ends_in_hits,
             table=table,
@@ -234,7 +236,7 @@ class Batches:
             back=tables._replace(spans=np.ascontiguousarray(tables.spans[::-1])),
             samples=samples,
             basis=basis,
-            kept=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
+            shared=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
             step=2 if samples else across,
             tile_step=across if samples else 2,
             items=own[0].n,

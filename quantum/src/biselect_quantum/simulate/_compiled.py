@@ -15,7 +15,7 @@ from biselect_quantum.simulate._cube_tables import Tables, make_tables
 from biselect_quantum.simulate._passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect_quantum.simulate._simd import BYTES, aligned_lines
 from biselect_quantum.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
-from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, look, parts, tell_when_compiling
+from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, check_stop, parts, tell_when_compiling
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
@@ -96,11 +96,11 @@ class CompiledSimulator:
             check_memory(self.sector, np.result_type(self.real, np.complex64), states=1)
             self._adjoint = self._lines(self._state.size // self.lanes)
         value = 0.0
-        given = observable.kind == "values"
+        own_values = observable.kind == "values"
         p, n, d = layers.pair.shape
-        circuit = self._circuit(layers, start, None if given else observable)
+        circuit = self._circuit(layers, start, None if own_values else observable)
         shares = [(np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
-        if given:  # any diagonal: run, multiply outside, go back
+        if own_values:  # any diagonal: run, multiply outside, go back
             state = self.state(layers, start)
             weighted = observable.values * state
             value = float(np.vdot(state, weighted).real)
@@ -108,14 +108,14 @@ class CompiledSimulator:
         else:
             if start is not None:
                 self._write(self._state, start)
-            found = self._forward(circuit, self._adjoint, keep=True, passes=2 * p + 1)
-            value = self.centred.as_given(float(found[0]), observable)
-            shares[0][0][-1] = found[1]
+            ends = self._forward(circuit, self._adjoint, keep=True, passes=2 * p + 1)
+            value = self.centred.as_given(float(ends[0]), observable)
+            shares[0][0][-1] = ends[1]
 
         def back(thread: int, team: Team) -> None:
             undo(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
 
-        self._share(back, 0 if given else p + 1, 2 * p + 1)
+        self._share(back, 0 if own_values else p + 1, 2 * p + 1)
         pair = np.sum([share[1] + share[2].transpose(0, 2, 1) for share in shares], axis=0)
         return value, PairGradient(pair=pair, mixing=np.sum([share[0] for share in shares], axis=0))
 
@@ -126,8 +126,8 @@ class CompiledSimulator:
         if start is not None:
             self._write(self._state, start)
         circuit = self._circuit(layers, start, observable)
-        found = float(self._forward(circuit, None, keep=keep, passes=layers.depth + 1)[0])
-        return 0.0 if observable is None else self.centred.as_given(found, observable)
+        value = float(self._forward(circuit, None, keep=keep, passes=layers.depth + 1)[0])
+        return 0.0 if observable is None else self.centred.as_given(value, observable)
 
     def _forward(self, circuit: Circuit, adjoint: NDArray[Any] | None, *, keep: bool, passes: int) -> Any:
         """Expectation value, and where an adjoint is formed the derivative by the last β that goes with it."""
@@ -159,16 +159,16 @@ class CompiledSimulator:
         teams = [Team(thread, self.threads, counter, self.stop) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
             work(0, teams[0])
-            look(self.stop)
+            check_stop(self.stop)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             running = [pool.submit(work, team.thread, team) for team in teams]
             while wait(running, timeout=None if self.progress is None else LOOK_EVERY).not_done:
                 if self.progress is not None:
                     self.progress(min(1.0, (before + int(counter[0]) / self.threads) / passes))
-            for done in running:
-                done.result()  # an error in a thread is an error here
-        look(self.stop)
+            for job in running:
+                job.result()  # an error in a thread is an error here
+        check_stop(self.stop)
 
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
@@ -217,7 +217,7 @@ class CompiledSimulator:
             turned=turned,
             tiles=tiles,
             basis=other_basis,
-            kept=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
+            shared=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
             amplitude=self._aligned(amplitude),
             factors=self._lines(tiles * (n + 1) * 2),
             values=self._aligned(values.reshape(tiles, self.lanes, n + 1).transpose(0, 2, 1).ravel()),

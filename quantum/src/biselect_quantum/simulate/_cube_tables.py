@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect_quantum.simulate.layers import Edges, Register
-from biselect_quantum.simulate.limits import NEVER, Stop, look
+from biselect_quantum.simulate.limits import NEVER, Stop, check_stop
 
 
 class Tables(NamedTuple):
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     tail_of: NDArray[np.int64]  # which of them each basis state has
     group_count: NDArray[np.int64]  # how many basis states each group has
     group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
-    group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
+    group_shared: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
 
 
 def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVER) -> Tables:
@@ -36,7 +36,7 @@ def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVE
 
     Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
     """
-    tail = tail if register.chosen > tail else 1
+    tail = tail if register.ones > tail else 1
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
@@ -48,8 +48,8 @@ def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVE
         number = np.cumsum(acting, axis=1) - 1  # of an acting edge among those of its state
         for first in range(0, max(1, int(acting.sum(axis=1).max())), limit):
             span = [place]
-            chosen = acting & (number >= first) & (number < first + limit)
-            for parts in _hypercubes(register, occupied, chosen, edges, limit, stop):
+            active = acting & (number >= first) & (number < first + limit)
+            for parts in _hypercubes(register, occupied, active, edges, limit, stop):
                 cubes.append(parts.ravel())
                 place += parts.size
                 span.append(place)
@@ -74,16 +74,16 @@ def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int
     alone = np.setdiff1d(np.arange(tables.dimension), np.concatenate([cube.ravel() for cube in cubes]))
     holds = np.zeros((tables.dimension, register.n), dtype=bool)
     np.put_along_axis(holds, register.subsets, True, axis=1)
-    found = []
+    cubes_of = []
     for p, states in enumerate([alone[:, None], *cubes]):
         corner = holds[states[:, 0]]
-        moved = [holds[states[:, 1 << e]] for e in range(p)]
-        leave = [corner & ~other for other in moved]
+        holding = [holds[states[:, 1 << e]] for e in range(p)]
+        leave = [corner & ~other for other in holding]
         stay = corner & ~np.any([np.zeros_like(corner), *leave], axis=0)
-        parts = [*leave, stay, *(other & ~corner for other in moved)]
+        parts = [*leave, stay, *(other & ~corner for other in holding)]
         items = [np.nonzero(part)[1].reshape(len(states), -1) for part in parts] if len(states) else []
-        found.append((states, np.hstack(items) if items else np.empty((0, register.chosen + p), dtype=np.int64)))
-    return found
+        cubes_of.append((states, np.hstack(items) if items else np.empty((0, register.ones + p), dtype=np.int64)))
+    return cubes_of
 
 
 def _hypercubes(
@@ -92,24 +92,24 @@ def _hypercubes(
     """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
     at_first = np.array([occupied[:, i] for i, _ in edges]).T
     corner = (~acting | at_first).all(axis=1)  # one state of each hypercube has its ones at the first ends
-    found = []
+    cubes = []
     for size in range(1, limit + 1):
         rows = np.flatnonzero(corner & (acting.sum(axis=1) == size))
         members = np.empty((rows.size, 2**size), dtype=np.int32)
         active = np.nonzero(acting[rows])[1].reshape(rows.size, size)
         ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
         for corner_bits in range(2**size):
-            look(stop)
+            check_stop(stop)
             bits = occupied[rows].copy()
             for e in range(size):
                 if corner_bits >> e & 1:
                     edge = ends[active[:, e]]
                     bits[np.arange(rows.size), edge[:, 0]] = False
                     bits[np.arange(rows.size), edge[:, 1]] = True
-            items = np.nonzero(bits)[1].reshape(rows.size, register.chosen)
+            items = np.nonzero(bits)[1].reshape(rows.size, register.ones)
             members[:, corner_bits] = register.position(items)
-        found.append(members)
-    return found
+        cubes.append(members)
+    return cubes
 
 
 def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]:
@@ -123,5 +123,5 @@ def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]
         "tail_of": tail_of.reshape(-1).astype(np.int64),
         "group_count": np.diff(np.r_[starts, len(basis)]),
         "group_rest": np.ascontiguousarray(heads),
-        "group_kept": np.r_[0, same].astype(np.int64),
+        "group_shared": np.r_[0, same].astype(np.int64),
     }

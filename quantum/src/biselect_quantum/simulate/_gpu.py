@@ -108,17 +108,17 @@ def spread_over_banks(cubes: NDArray[np.int32]) -> NDArray[np.int32]:
     Half a warp reads member v of 16 hypercubes at once, eight bytes each, and there are 16 banks of that width. Of the
     next few hypercubes it gets the one whose members meet the fewest others.
     """
-    banks, left, order = cubes % BANKS, np.arange(len(cubes)), np.empty(len(cubes), dtype=np.int64)
+    banks, waiting, order = cubes % BANKS, np.arange(len(cubes)), np.empty(len(cubes), dtype=np.int64)
     members = np.arange(cubes.shape[1])
     for place in range(len(cubes)):
         if place % BANKS == 0:
-            taken = np.zeros((cubes.shape[1], BANKS), dtype=np.int32)
-        near = left[:NEAR]
-        pick = int(np.argmin(taken[members, banks[near]].sum(axis=1)))
-        order[place] = left[pick]
-        taken[members, banks[left[pick]]] += 1
-        left[1 : pick + 1] = left[:pick]  # the one picked gives its place to those before it
-        left = left[1:]
+            occupied = np.zeros((cubes.shape[1], BANKS), dtype=np.int32)
+        near = waiting[:NEAR]
+        pick = int(np.argmin(occupied[members, banks[near]].sum(axis=1)))
+        order[place] = waiting[pick]
+        occupied[members, banks[waiting[pick]]] += 1
+        waiting[1 : pick + 1] = waiting[:pick]  # the one picked gives its place to those before it
+        waiting = waiting[1:]
     return cubes[order]
 
 
@@ -163,7 +163,7 @@ class GpuSimulator:
             )
         self.processors = int(cp.cuda.Device().attributes["MultiProcessorCount"])
         self._check_memory()
-        self.sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns}
+        self.sizes = {"N": self.n, "K": samples.ones, "D": self.d, "COLUMNS": self.columns}
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
         self.features_of = cp.asarray(np.ascontiguousarray(columns.T.astype(np.uint16)))
@@ -245,18 +245,18 @@ class GpuSimulator:
     def _mix_features(self, layers: Layers, layer: int, turns: Any = None, then: Any = (NONE, NONE)) -> None:
         """A layer's feature mixing; with the next one's phase and feature mixing, where that is given."""
         name = f"feature_pass<{'false' if turns is None else 'true'}, false>"
-        given = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[layer]))
+        arguments = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[layer]))
         phase = (self.energies if turns is None else turns, *then)
-        self._launch_rows(name, self.forward, (*given, *phase, self._goal(ENERGY), self.out))
+        self._launch_rows(name, self.forward, (*arguments, *phase, self._goal(ENERGY), self.out))
 
     def _observe(self, layers: Layers, observable: Observable, *, adjoint: bool) -> float:
         """The last feature mixing, if it is still to be done, the expectation value and, if wanted, the adjoint."""
         cp, pending = self.cp, layers.depth % 2 == 1
         self.out[:] = 0
         if pending and not adjoint and observable.kind != "values":
-            given = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[-1]), self.energies)
+            arguments = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[-1]), self.energies)
             self._launch_rows(
-                "feature_pass<false, true>", self.forward, (*given, NONE, NONE, self._goal(observable), self.out)
+                "feature_pass<false, true>", self.forward, (*arguments, NONE, NONE, self._goal(observable), self.out)
             )
             return self.centred.as_given(float(self.out[0]), observable)
         if pending:
@@ -334,13 +334,13 @@ class GpuSimulator:
 
     def _turns(self, layers: Layers, layer: int) -> Any:
         """The item table of a layer's phases, in turns, each brought to half a turn before it is rounded."""
-        chosen = len(self.features_of)
-        pairs = layers.pair[layer] + layers.sample[layer][:, None] / chosen
+        ones = len(self.features_of)
+        pairs = layers.pair[layer] + layers.sample[layer][:, None] / ones
         phases = self.cp.asarray(np.vstack([pairs, layers.feature[layer]]) / (2 * np.pi))
         turns = self.cp.empty((self.n + 1, self.columns), dtype=self.cp.float32)
         blocks = -(-turns.size // COLUMN_THREADS)
-        given = (turns, phases, self.features_of, np.int32(chosen))
-        self.forward.module.get_function("fill_turns")((blocks,), (COLUMN_THREADS,), given)
+        arguments = (turns, phases, self.features_of, np.int32(ones))
+        self.forward.module.get_function("fill_turns")((blocks,), (COLUMN_THREADS,), arguments)
         return turns
 
 

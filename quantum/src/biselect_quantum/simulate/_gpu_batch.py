@@ -83,7 +83,7 @@ class GpuBatch:
                 f"here are {problem.sector.sample_subsets:,} × {problem.sector.feature_subsets:,}"
             )
         rows, columns = samples.subsets, features.subsets
-        self.n, self.k, self.groups = samples.n, samples.chosen, terms.shape[1]
+        self.n, self.k, self.groups = samples.n, samples.ones, terms.shape[1]
         self.shape = (len(rows), len(columns))
         self.stride = self.shape[1] | 1
         self.energies, self.scale = energy_table(problem), energy_scale(problem)
@@ -121,8 +121,8 @@ class GpuBatch:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values, and their derivatives by every layer angle, in the shape of the angles."""
         goal = self.goal(observable)
-        found = self.run(self.on_device(angles), goal, gradient=True).get()
-        return found[:, 0] + goal.shift, found[:, 1:].reshape(angles.shape)
+        results = self.run(self.on_device(angles), goal, gradient=True).get()
+        return results[:, 0] + goal.shift, results[:, 1:].reshape(angles.shape)
 
     def on_device(self, angles: NDArray[np.float64]) -> Any:
         """Layer angles as the kernel wants them: γ in turns, β within half a turn, single precision."""

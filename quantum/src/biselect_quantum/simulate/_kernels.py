@@ -104,7 +104,7 @@ def phase(x: Any, base: int, step: int, tables: Any, factors: Any, first: int, s
     top = 2 * depth
     row, state = base, 0
     for group in range(tables.group_count.size):
-        for level in range(tables.group_kept[group], depth):
+        for level in range(tables.group_shared[group], depth):
             times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
         for _ in range(tables.group_count[group]):
@@ -135,8 +135,8 @@ def unphase(
     top = 2 * depth
     row, state = base, 0
     for group in range(tables.group_count.size):
-        kept = tables.group_kept[group]
-        for level in range(kept, depth):
+        shared = tables.group_shared[group]
+        for level in range(shared, depth):
             times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
         sum_ = splat(x, 0.0)
@@ -184,7 +184,7 @@ def observe(
     total, zero = splat(x, 0.0), splat(x, 0.0)
     limit, minus_limit = splat(x, threshold), splat(x, -threshold)
     for group in range(tables.group_count.size):
-        for level in range(tables.group_kept[group], depth):
+        for level in range(tables.group_shared[group], depth):
             store(stack, level + 1, add(load(stack, level), load(values, first + tables.group_rest[group, level])))
         rest = load(stack, depth)
         for _ in range(tables.group_count[group]):
@@ -208,7 +208,7 @@ def observe(
 
 @njit(**INNER)
 def item_factors(
-    factors: Any, own: Any, other: Any, pair: Any, basis: Any, kept: Any, conjugate: bool, begin: int, end: int
+    factors: Any, own: Any, other: Any, pair: Any, basis: Any, shared: Any, conjugate: bool, begin: int, end: int
 ) -> None:
     """Phase factors of the active register's items, for the states begin to end of the other register.
 
@@ -224,7 +224,7 @@ def item_factors(
         products[0, i] = own[i]
     products[0, n] = 1.0
     for o in range(begin, min(end, basis.shape[0])):
-        for level in range(kept[o] if o > begin else 0, depth):
+        for level in range(shared[o] if o > begin else 0, depth):
             j = basis[o, depth - 1 - level]
             for i in range(n):
                 products[level + 1, i] = products[level, i] * pair[i, j]

@@ -26,7 +26,7 @@ class Side(NamedTuple):
     turned: bool  # whether tiles must be turned to have the other register in the lanes
     tiles: int  # vectors of the other register
     basis: NDArray[np.int64]  # subsets of the other register
-    kept: NDArray[np.int64]  # how many leading elements (largest first) of each are the same as in the one before
+    shared: NDArray[np.int64]  # how many leading elements (largest first) of each are the same as in the one before
     amplitude: NDArray[Any]  # one vector a tile: the uniform start, zero in padding lanes
     factors: NDArray[Any]  # phase factors of a layer, refilled for every pass
     values: NDArray[Any]  # what each item adds to the energy, for every state of the other register
@@ -154,7 +154,7 @@ def run(state: Any, adjoint: Any, circuit: Any, keep: bool, work: Any, team: Any
         x = work.x if side.turned else state
         if not last:
             phases = _layer(layers, layer, side.turned)
-            item_factors(side.factors, *phases, side.basis, side.kept, False, begin * lanes, end * lanes)
+            item_factors(side.factors, *phases, side.basis, side.shared, False, begin * lanes, end * lanes)
         for tile in range(begin, end):
             if team.stop[0]:
                 break
@@ -212,16 +212,16 @@ def undo(
     """
     grid, layers, depth = circuit.grid, circuit.layers, circuit.depth
     lanes = 64 // state.itemsize
-    for done in range(1 if circuit.observed else 0, depth + 1):
-        layer = depth - done  # whose phase this pass undoes; the first pass has none
+    for layer_number in range(1 if circuit.observed else 0, depth + 1):
+        layer = depth - layer_number  # whose phase this pass undoes; the first pass has none
         side = circuit.samples if layer % 2 == 0 else circuit.features
         begin, end = _share(side, team)
         x, y = (work.x, work.y) if side.turned else (state, adjoint)
         target = pair_turned[min(layer, depth - 1)] if side.turned else pair[min(layer, depth - 1)]
-        n, chosen = target.shape[0], side.basis.shape[1]
-        if done > 0:
+        n, ones = target.shape[0], side.basis.shape[1]
+        if layer_number > 0:
             phases = _layer(layers, layer, side.turned)
-            item_factors(side.factors, *phases, side.basis, side.kept, True, begin * lanes, end * lanes)
+            item_factors(side.factors, *phases, side.basis, side.shared, True, begin * lanes, end * lanes)
         for tile in range(begin, end):
             if team.stop[0]:
                 break
@@ -229,14 +229,14 @@ def undo(
             if side.turned:
                 _turn(state, grid, tile, work.x, False)
                 _turn(adjoint, grid, tile, work.y, False)
-            if done > 0:
+            if layer_number > 0:
                 mixing[layer] += _unmix_tile(x, y, base, side, layers.mixing, ANGLE * layer, work)
                 for i in range(n):
                     store(work.items, i, splat(x, 0.0))
                 first = _begin_products(side, tile, work)
                 unphase(x, y, base, 2, side.tables, side.factors, first, work.stack, work.heads, work.items)
                 for lane in range(min(lanes, side.basis.shape[0] - tile * lanes)):
-                    for c in range(chosen):
+                    for c in range(ones):
                         j = side.basis[tile * lanes + lane, c]
                         for i in range(n):
                             target[i, j] -= 2 * work.items[i * lanes + lane]
@@ -245,4 +245,4 @@ def undo(
                 if side.turned:
                     _turn(state, grid, tile, work.x, True)
                     _turn(adjoint, grid, tile, work.y, True)
-        _wait(team, done - 1 if circuit.observed else done)
+        _wait(team, layer_number - 1 if circuit.observed else layer_number)

@@ -19,7 +19,7 @@ from biselect_quantum.simulate.layers import (
     energy_scale,
     energy_table,
 )
-from biselect_quantum.simulate.limits import NEVER, Stop, look
+from biselect_quantum.simulate.limits import NEVER, Stop, check_stop
 
 
 class PlainSimulator:
@@ -45,7 +45,7 @@ class PlainSimulator:
         shape = self.energies.shape
         psi = np.full(shape, self.energies.size**-0.5, self.dtype) if start is None else start.astype(self.dtype)
         for layer in range(layers.depth):
-            look(self.stop)
+            check_stop(self.stop)
             psi *= self._phase(layers, layer)
             self._mix(psi, layers.mixing[layer])
         return psi
@@ -59,7 +59,7 @@ class PlainSimulator:
         value = float(np.vdot(psi, adjoint).real)
         pair, mixing = np.zeros_like(layers.pair), np.zeros_like(layers.mixing)
         for layer in reversed(range(layers.depth)):
-            look(self.stop)
+            check_stop(self.stop)
             mixing[layer] = self._unmix(psi, adjoint, layers.mixing[layer])
             current = (adjoint.conj() * psi).imag
             pair[layer] = -2 * self.has_sample.T @ current @ self.has_feature
@@ -159,9 +159,9 @@ def _moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64],
     moves = []
     for i, j in edges:
         here = np.flatnonzero(holds[:, i] & ~holds[:, j])
-        moved = holds[here]
-        moved[:, i], moved[:, j] = False, True
-        there = register.position(np.nonzero(moved)[1].reshape(len(here), register.chosen))
+        holding = holds[here]
+        holding[:, i], holding[:, j] = False, True
+        there = register.position(np.nonzero(holding)[1].reshape(len(here), register.ones))
         moves.append((here, there))
     return moves
 

@@ -22,24 +22,24 @@ SMALLEST_COSINE = 1e-6
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Register:
-    """One side: n qubits of which `chosen` are 1, and the mixer that moves them.
+    """One side: n qubits of which `ones` are 1, and the mixer that moves them.
 
     Attributes:
         n: qubits.
-        chosen: the budget.
+        ones: the budget.
         classes: edge-colour classes of the mixer graph, in the order in which they act.
         blocks: what rules leave of the subsets; None for all of them. No edge leads from one block to another.
     """
 
     n: int
-    chosen: int
+    ones: int
     classes: tuple[Edges, ...]
     blocks: Blocks | None = None
 
     @cached_property
     def subsets(self) -> NDArray[np.int64]:
         """The basis: ascending subsets in colexicographic order, the order of their bitmasks."""
-        return subsets(self.n, self.chosen) if self.blocks is None else block_subsets(self.blocks)
+        return subsets(self.n, self.ones) if self.blocks is None else block_subsets(self.blocks)
 
     @cached_property
     def position(self) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
@@ -101,6 +101,9 @@ class Observable:
         threshold: for `hit` and `excess`.
         values: C(N, k) × C(D, m) numbers in the order of the registers' subsets, for `values`.
         share: for `cvar`, in (0, 1].
+
+    >>> Observable(kind="hit", threshold=-3.0).of(np.array([-4.0, -3.0, 1.0]), 10.0).tolist()
+    [1.0, 1.0, 0.0]
     """
 
     kind: str = "energy"

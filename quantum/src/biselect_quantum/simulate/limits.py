@@ -21,19 +21,19 @@ from biselect.core.threads import OutOfTimeError as OutOfTimeError
 from biselect.core.threads import Stop as Stop
 from biselect.progress import say_to_whoever_watches
 
-Look = Callable[[], None]
+StopCheck = Callable[[], None]
 """Called between parts of long work; raises OutOfTimeError to end it."""
 
 PART = 1 << 20  # numbers between two looks: a few milliseconds
 
 
-def look(stop: Stop) -> None:
+def check_stop(stop: Stop) -> None:
     """Give up where the byte is 1."""
     if stop[0]:
         raise OutOfTimeError
 
 
-def go_on() -> None:
+def never_stop() -> None:
     """A look that never ends anything."""
 
 
@@ -45,7 +45,7 @@ def parts(rows: int, width: int, stop: Stop) -> Iterator[slice]:
     """
     step = max(1, PART // max(1, width))
     for begin in range(0, rows, step):
-        look(stop)
+        check_stop(stop)
         yield slice(begin, min(begin + step, rows))
 
 
@@ -92,11 +92,11 @@ def tell_when_compiling() -> None:
 
         timer: Timer | None = None
         deep = 0
-        said = False
+        announced = False
 
         def on_start(self, event: Any) -> None:
             self.deep += 1
-            if self.timer is None and not self.said:
+            if self.timer is None and not self.announced:
                 context = copy_context()  # of whoever asked for it, who may want silence
                 self.timer = Timer(PATIENCE, lambda: context.run(self.say))
                 self.timer.daemon = True
@@ -109,8 +109,8 @@ def tell_when_compiling() -> None:
                 self.timer = None
 
         def say(self) -> None:
-            if not self.said:
-                self.said = True
+            if not self.announced:
+                self.announced = True
                 say_to_whoever_watches(WORDS)
 
     event.register("numba:compile", Compiling())

@@ -80,9 +80,9 @@ class Program:
         if self.bits is not None:
             if len(self.bits) != self.qubits or not set(self.bits) <= {0, 1}:
                 raise InputError(f"a start must be {self.qubits} bits, each 0 or 1; got {self.bits!r}")
-            found = sum(self.bits[: self.n_samples]), sum(self.bits[self.n_samples :])
-            if found != (self.k, self.m):
-                raise InputError(f"the budgets are {(self.k, self.m)}, the start has {found}")
+            budgets = sum(self.bits[: self.n_samples]), sum(self.bits[self.n_samples :])
+            if budgets != (self.k, self.m):
+                raise InputError(f"the budgets are {(self.k, self.m)}, the start has {budgets}")
             for qubits, ones in self.blocks or ():
                 if sum(self.bits[qubit] for qubit in qubits) != ones:
                     raise InputError(f"the rules want {ones} of the qubits {qubits}; the start has others")
@@ -108,7 +108,7 @@ class Program:
 
     @property
     def qubits(self) -> int:
-        """N + D."""
+        """N + D, the number of qubits."""
         return self.n_samples + self.n_features
 
     @property
@@ -142,7 +142,7 @@ class Program:
         """The blocks of both registers as simulators take them, each numbered from 0; None without rules."""
         if self.blocks is None:
             return None, None
-        found = []
+        sides = []
         for first, last in ((0, self.n_samples), (self.n_samples, self.qubits)):
             own = [
                 (tuple(qubit - first for qubit in qubits), ones)
@@ -151,20 +151,20 @@ class Program:
             ]
             always = sorted(qubit for qubits, ones in own if ones == len(qubits) for qubit in qubits)
             parts = tuple((qubits, ones) for qubits, ones in own if 0 < ones < len(qubits))
-            found.append(Blocks(always=tuple(always), parts=parts))
-        return found[0], found[1]
+            sides.append(Blocks(always=tuple(always), parts=parts))
+        return sides[0], sides[1]
 
     def registers(self, classes: tuple[Classes, Classes] = ((), ())) -> tuple[Register, Register]:
         """Both registers as simulators take them, with these mixers."""
         of_samples, of_features = self.sides
         return (
-            Register(n=self.n_samples, chosen=self.k, classes=classes[0], blocks=of_samples),
-            Register(n=self.n_features, chosen=self.m, classes=classes[1], blocks=of_features),
+            Register(n=self.n_samples, ones=self.k, classes=classes[0], blocks=of_samples),
+            Register(n=self.n_features, ones=self.m, classes=classes[1], blocks=of_features),
         )
 
     @property
     def choice(self) -> tuple[list[int], list[int]] | None:
-        """Samples and features of the basis state it starts from; None for the tensor-Dicke state."""
+        """Samples and features of the basis state that the circuit starts from; None for the tensor-Dicke state."""
         if self.bits is None:
             return None
         n = self.n_samples
@@ -172,7 +172,11 @@ class Program:
         return [qubit for qubit in ones if qubit < n], [qubit - n for qubit in ones if qubit >= n]
 
     def in_order(self, angles: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
-        """Numbers for the free angles, given in their order or by name, as an array."""
+        """Put numbers for the free angles, given in their order or by name, into an array.
+
+        Raises:
+            InputError: a name is missing or unknown, a number is missing or not finite.
+        """
         if isinstance(angles, Mapping):
             unknown = set(angles) ^ set(self.angle_names)
             if unknown:
@@ -188,7 +192,11 @@ class Program:
         return values
 
     def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
-        """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""
+        """Fix the free angles, given in their order or by name, in radians.
+
+        Returns:
+            The same circuit, up to global phase; its rotations lie within [-π, π].
+        """
         values = self.in_order(angles)
 
         def bound(op: Op) -> Op:
@@ -212,11 +220,11 @@ def steps(edges: Iterable[Edge]) -> list[int]:
     [0, 1, 0]
     """
     ready: dict[int, int] = {}
-    found = []
+    classes = []
     for i, j in edges:
-        found.append(max(ready.get(i, 0), ready.get(j, 0)))
-        ready[i] = ready[j] = found[-1] + 1
-    return found
+        classes.append(max(ready.get(i, 0), ready.get(j, 0)))
+        ready[i] = ready[j] = classes[-1] + 1
+    return classes
 
 
 def wrapped(angle: float) -> float:

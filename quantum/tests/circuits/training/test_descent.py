@@ -1,6 +1,6 @@
 import numpy as np
 
-from biselect_quantum.circuits.training._descent import Watch, lbfgs, powell, random_local
+from biselect_quantum.circuits.training._descent import DescentMonitor, lbfgs, powell, random_local
 
 CENTRE = np.array([0.4, 2.0])
 BOX = (0.0, 1.0)
@@ -19,8 +19,8 @@ def test_each_way_down_stays_in_the_box_and_within_its_evaluations():
         "random": lambda watch: random_local(bowl, np.full(2, 0.9), BOX, step=0.25, seed=0, watch=watch),
     }
     for name, way in ways.items():
-        found = way(Watch(most=80, expired=lambda: False))
+        found = way(DescentMonitor(most=80, expired=lambda: False))
         np.testing.assert_allclose(found.angles, [0.4, 1.0], atol=0.05, err_msg=name)
         assert found.evaluations <= 80 and not found.flat and found.value == bowl(found.angles)
-        first = way(Watch(most=80, expired=lambda: True))
+        first = way(DescentMonitor(most=80, expired=lambda: True))
         assert first.evaluations == 1 and first.angles.tolist() == [0.9, 0.9]  # the start is always looked at

@@ -7,7 +7,7 @@ from biselect.errors import BiselectError, InputError
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.training._search import Search
 from biselect_quantum.circuits.training.strategies import STRATEGIES
-from biselect_quantum.simulate.limits import look
+from biselect_quantum.simulate.limits import check_stop
 
 OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 
@@ -34,7 +34,7 @@ def test_seconds_end_an_evaluation_that_takes_longer(ansatz, monkeypatch):
     def sometimes(self, *arguments):
         slow.append(self)
         while len(slow) == 101 or sometimes.from_the_first:
-            look(self.stop)
+            check_stop(self.stop)
         return original(self, *arguments)
 
     sometimes.from_the_first = False

@@ -12,7 +12,7 @@ from biselect_quantum.devices.execution._aer import AerSampling, NoisySampling
 from biselect_quantum.devices.execution.run import plan
 from biselect_quantum.devices.execution.samplers import NOISE_MODEL, foreign_device, sampler_for
 from biselect_quantum.devices.noise import filled_in
-from biselect_quantum.devices.noise.trajectories import twirled
+from biselect_quantum.devices.noise.trajectories import pauli_probabilities
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import cut
 from biselect_quantum.devices.targets import load_target, snapshot
@@ -53,7 +53,8 @@ def test_repeats_share_one_noise_model(small, monkeypatch):
     monkeypatch.setattr("biselect_quantum.devices.execution._aer.load_target", lambda device: target)
     times = []
     monkeypatch.setattr(
-        "biselect_quantum.devices.noise.noisy_circuit.twirled", lambda channel: times.append(1) or twirled(channel)
+        "biselect_quantum.devices.noise.noisy_circuit.pauli_probabilities",
+        lambda channel: times.append(1) or pauli_probabilities(channel),
     )
     sampler = NoisySampling("small")
     sampler.check(made)

@@ -287,7 +287,7 @@ def other_ends(routed):
 ANGLES = {"γ_1": 0.4, "γ_2": 0.7, "β_1": pi / 2, "β_2": 0.6}
 FAULTS = [  # where, what goes wrong, and in which circuits
     (compile, "propagate", without_flips, {}),
-    (compile, "drop_unseen", without_last_mixing, {}),
+    (compile, "drop_unmeasured_phases", without_last_mixing, {}),
     (compile, "to_native", measured_elsewhere, {}),
     (compile, "to_native", half_angles, {}),
     (native, "_pulses", lambda pulses: [("x",) if name == "rx" else (name, *more) for name, *more in pulses], {}),

@@ -15,7 +15,7 @@ from biselect_quantum.devices.execution.exact_shots import SectorSampling, WideS
 from biselect_quantum.devices.execution.samplers import kind_of
 from biselect_quantum.simulate.layers import Register
 from biselect_quantum.simulate.program import Op, Program
-from biselect_quantum.simulate.states import embed
+from biselect_quantum.simulate.states import dense_vector
 
 SHOTS = 4000
 
@@ -23,7 +23,7 @@ SHOTS = 4000
 def overlap(program):
     """|⟨sector state, Qiskit's state⟩|."""
     sides = ((program.n_samples, program.k), (program.n_features, program.m))
-    full = embed(sector_state(program), *(Register(n=n, chosen=chosen, classes=()) for n, chosen in sides))
+    full = dense_vector(sector_state(program), *(Register(n=n, ones=chosen, classes=()) for n, chosen in sides))
     return abs(np.vdot(full, Statevector(to_qiskit(program, measure=False)).data))
 
 

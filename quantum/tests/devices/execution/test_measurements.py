@@ -10,7 +10,7 @@ from biselect_quantum.devices.execution.outcomes import outcome
 from biselect_quantum.devices.execution.remote import ConnectionLostError
 from biselect_quantum.devices.execution.run import circuit_for, freeze, load_run, plan
 from biselect_quantum.devices.execution.runner import execute
-from biselect_quantum.devices.execution.samplers import Readout
+from biselect_quantum.devices.execution.samplers import RawShots
 from biselect_quantum.devices.noise.sampling import misread
 
 
@@ -36,7 +36,7 @@ class Misreading(AerSampling):
         true = super().sample(compiled, shots, seed)
         table = np.repeat(true.bits, true.counts, axis=0).astype(np.int64)
         confusion = np.tile([[1 - self.wrong, self.wrong], [self.wrong, 1 - self.wrong]], (table.shape[1], 1, 1))
-        return Readout.of(misread(table, confusion, np.random.default_rng(seed)))
+        return RawShots.of(misread(table, confusion, np.random.default_rng(seed)))
 
 
 def test_calibration_comes_first_with_seeds_of_its_own(corrected, tmp_path):

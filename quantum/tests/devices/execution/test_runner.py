@@ -14,10 +14,10 @@ from biselect_quantum.devices.execution.exact_shots import SectorSampling
 from biselect_quantum.devices.execution.outcomes import outcome
 from biselect_quantum.devices.execution.remote import (
     ConnectionLostError,
-    DoubtfulJobError,
     JobFailedError,
     ServiceError,
     StillWaitingError,
+    UnknownJobStateError,
 )
 from biselect_quantum.devices.execution.run import load_run
 from biselect_quantum.devices.execution.runner import execute, progress
@@ -110,7 +110,7 @@ def test_a_job_that_never_gives_its_shots_is_handed_in_again_only_when_told_to(f
     odd = service(["done", fate])
     run = fixed(tmp_path, ON)
     for _ in range(2):
-        with pytest.raises(DoubtfulJobError, match=r"repeat 2: job job-1 gives no shots: .*resubmit=True"):
+        with pytest.raises(UnknownJobStateError, match=r"repeat 2: job job-1 gives no shots: .*resubmit=True"):
             execute(run, odd.sampling())
     assert len(records(tmp_path)) == 1 and odd.submissions == 3
     assert len(execute(run, odd.sampling(), resubmit=True)) == 3

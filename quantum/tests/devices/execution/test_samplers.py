@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect_quantum.devices.execution.samplers import PLACES, Readout, kind_of, sampler_for
+from biselect_quantum.devices.execution.samplers import PLACES, RawShots, kind_of, sampler_for
 
 
 @pytest.mark.parametrize("on", ["", "sector:x", "noisy", "ibm:", "cloud:x", "local:boston", "Sector"])
@@ -42,8 +42,8 @@ def test_a_device_is_named_by_a_name_alone(kind, secret, secret_address):
 @settings(max_examples=30)
 def test_readouts_survive_their_file_form(width, shots, seed):
     table = np.random.default_rng(seed).integers(2, size=(shots, width))
-    readout = Readout.of(table)
-    again = Readout.from_dict(json.loads(json.dumps(readout.to_dict())))
+    readout = RawShots.of(table)
+    again = RawShots.from_dict(json.loads(json.dumps(readout.to_dict())))
     assert np.array_equal(again.bits, readout.bits) and np.array_equal(again.counts, readout.counts)
     everyone = np.repeat(again.bits, again.counts, axis=0)
     assert sorted(map(tuple, everyone.tolist())) == sorted(map(tuple, table.tolist()))

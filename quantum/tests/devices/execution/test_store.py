@@ -17,7 +17,7 @@ from biselect_quantum.devices.circuit_files import NEEDED
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
 from biselect_quantum.devices.execution.run import NAME, load_run
 from biselect_quantum.devices.execution.runner import execute
-from biselect_quantum.devices.execution.samplers import Readout
+from biselect_quantum.devices.execution.samplers import RawShots
 from biselect_quantum.devices.execution.store import RESULTS, BusyError, RunStore, locked
 
 
@@ -117,7 +117,7 @@ def test_a_missing_repeat_and_one_too_many_are_refused(whole, fixed, records, tm
 def test_shots_of_another_width_are_not_kept(fixed, records, tmp_path):
     class Narrow(SectorSampling):
         def sample(self, compiled, shots, seed):
-            return Readout.of(np.zeros((shots, 5), dtype=int))
+            return RawShots.of(np.zeros((shots, 5), dtype=int))
 
     with pytest.raises(InputError, match="5 classical bits, the circuit has 9"):
         execute(fixed(tmp_path), Narrow())

@@ -11,9 +11,10 @@ from qiskit_aer.noise import depolarizing_error, pauli_error, thermal_relaxation
 
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
-from biselect_quantum.devices.noise import LABEL, cut_noise, filled_in, noisy_shots
+from biselect_quantum.devices.noise import cut_noise, filled_in, noisy_shots
+from biselect_quantum.devices.noise.noisy_circuit import LABEL
 from biselect_quantum.devices.noise.sampling import noisy_table
-from biselect_quantum.devices.noise.trajectories import pauli_labels, twirled
+from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.targets import from_snapshot, snapshot
 
 MICRO = 1e-6
@@ -103,13 +104,13 @@ def test_fillings_that_make_no_sense_are_refused(small, by, why):
 def test_a_pauli_channel_is_its_own_twirl(weights):
     chances = np.array(weights) / sum(weights)
     channel = pauli_error([(label, chance) for label, chance in zip(pauli_labels(2), chances, strict=True)])
-    assert np.allclose(twirled(channel), chances, atol=1e-9)
+    assert np.allclose(pauli_probabilities(channel), chances, atol=1e-9)
 
 
 def test_twirling_keeps_the_fidelity():
     relaxation = thermal_relaxation_error(50.0, 70.0, 3.0)
     channel = relaxation.expand(relaxation).compose(depolarizing_error(0.01, 2))
-    chances = twirled(channel)
+    chances = pauli_probabilities(channel)
     assert chances.sum() == pytest.approx(1)
     # F = (d·p_I + 1)/(d + 1)
     assert (4 * chances[0] + 1) / 5 == pytest.approx(average_gate_fidelity(SuperOp(channel)))
@@ -119,7 +120,7 @@ def test_trajectories_follow_the_twirled_density_matrix(small):
     case, target = small.drawn(seed=6, qubits=5, split=3)
     noisy = cut_noise(small.compiled(case, target), target)
     channels = {
-        place: pauli_error(list(zip(pauli_labels(len(place[1])), twirled(error), strict=True)))
+        place: pauli_error(list(zip(pauli_labels(len(place[1])), pauli_probabilities(error), strict=True)))
         for place, error in noisy.errors.items()
     }
     expected = small.misread(small.step_by_step(replace(noisy, errors=channels)), noisy.confusion)

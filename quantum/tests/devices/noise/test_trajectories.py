@@ -1,4 +1,4 @@
-"""State vectors of courses against Qiskit's, gate by gate, and chances against density matrices."""
+"""State vectors of trajectories against Qiskit's, gate by gate, and chances against density matrices."""
 
 from dataclasses import replace
 
@@ -12,16 +12,16 @@ from qiskit.quantum_info import Statevector, SuperOp
 from qiskit_aer.noise import pauli_error
 
 from biselect.errors import InputError
-from biselect_quantum.devices.noise import cut_noise, noisy_chances
+from biselect_quantum.devices.noise import cut_noise, noisy_probabilities
 from biselect_quantum.devices.noise import sampling as trajectories
 from biselect_quantum.devices.noise._vectors import FRAMES, ONE_QUBIT, StagedCircuit
 from biselect_quantum.devices.noise.trajectories import (
-    PlainCircuit,
     Step,
-    draw_courses,
-    draw_wrong_courses,
+    TwirledCircuit,
+    draw_faulty_trajectories,
+    draw_trajectories,
     pauli_labels,
-    twirled,
+    pauli_probabilities,
 )
 
 GATES = [*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]
@@ -38,9 +38,9 @@ def random_steps(rng, qubits, count):
             yield Step(gate.name, tuple(rng.permutation(qubits)[: gate.num_qubits].tolist()), angles, (1.0,))
 
 
-def with_paulis(steps, qubits, course):
+def with_paulis(steps, qubits, trajectory):
     """Qiskit's circuit of the steps, with what goes wrong written in."""
-    circuit, wrong = QuantumCircuit(qubits), dict(course)
+    circuit, wrong = QuantumCircuit(qubits), dict(trajectory)
     for number, step in enumerate(steps):
         circuit.append(type(LIBRARY[step.name])(*step.angles), step.qubits)
         letters = pauli_labels(len(step.qubits))[wrong.get(number, 0)]
@@ -55,14 +55,14 @@ def with_paulis(steps, qubits, course):
 def test_any_gates_with_any_errors_give_qiskits_state(seed, qubits, count):
     rng = np.random.default_rng(seed)
     steps = tuple(random_steps(rng, qubits, count))
-    courses = [()]
+    trajectories = [()]
     for share in (0.05, 0.5):
         wrong = [number for number in range(len(steps)) if rng.random() < share]
-        courses.append(tuple((number, int(rng.integers(1, 4 ** len(steps[number].qubits)))) for number in wrong))
+        trajectories.append(tuple((number, int(rng.integers(1, 4 ** len(steps[number].qubits)))) for number in wrong))
     reads = tuple(rng.permutation(qubits).tolist())
-    circuit = PlainCircuit(steps=steps, reads=reads, confusion=np.tile(np.eye(2), (qubits, 1, 1)))
-    for course, found in StagedCircuit(circuit).probabilities(courses):
-        expected = Statevector(with_paulis(steps, qubits, course)).probabilities(list(reads))
+    circuit = TwirledCircuit(steps=steps, reads=reads, confusion=np.tile(np.eye(2), (qubits, 1, 1)))
+    for trajectory, found in StagedCircuit(circuit).probabilities(trajectories):
+        expected = Statevector(with_paulis(steps, qubits, trajectory)).probabilities(list(reads))
         assert np.abs(found - expected).max() < SINGLE
 
 
@@ -77,22 +77,22 @@ def test_states_wider_than_a_block_are_right(real, close):
     """Fourteen qubits: some are turned over the whole state, others in blocks."""
     rng = np.random.default_rng(5)
     steps = tuple(random_steps(rng, 14, 150))
-    course = ((3, 2), (70, 1), (149, 3))
-    circuit = PlainCircuit(steps=steps, reads=tuple(range(14)), confusion=np.tile(np.eye(2), (14, 1, 1)))
-    (_, found), _ = StagedCircuit(circuit, real).probabilities([course, ()])
-    assert 0.5 * np.abs(found - Statevector(with_paulis(steps, 14, course)).probabilities()).sum() < close
+    trajectory = ((3, 2), (70, 1), (149, 3))
+    circuit = TwirledCircuit(steps=steps, reads=tuple(range(14)), confusion=np.tile(np.eye(2), (14, 1, 1)))
+    (_, found), _ = StagedCircuit(circuit, real).probabilities([trajectory, ()])
+    assert 0.5 * np.abs(found - Statevector(with_paulis(steps, 14, trajectory)).probabilities()).sum() < close
 
 
 def test_qubits_that_nobody_reads_are_summed_over():
     steps = (Step("h", (0,)), Step("cx", (0, 1)), Step("ry", (2,), (0.7,)))
-    circuit = PlainCircuit(steps=steps, reads=(2, 0), confusion=np.tile(np.eye(2), (2, 1, 1)))
+    circuit = TwirledCircuit(steps=steps, reads=(2, 0), confusion=np.tile(np.eye(2), (2, 1, 1)))
     ((_, found),) = StagedCircuit(circuit).probabilities([()])
     one = np.sin(0.35) ** 2
     assert np.allclose(found, [(1 - one) / 2, one / 2, (1 - one) / 2, one / 2])
 
 
 def as_paulis(channel, qubits):
-    return pauli_error(list(zip(pauli_labels(qubits), twirled(channel), strict=True)))
+    return pauli_error(list(zip(pauli_labels(qubits), pauli_probabilities(channel), strict=True)))
 
 
 def twirled_distribution(small, noisy):
@@ -118,7 +118,7 @@ def test_chances_are_those_of_the_twirled_density_matrix(small, path, idle):
     inside = [
         (x & (2**n - 1)).bit_count() == case.problem.k and (x >> n).bit_count() == case.problem.m for x in range(64)
     ]
-    found = noisy_chances(made, target, case.problem, [choice], trajectories=500, idle=idle, threads=2)
+    found = noisy_probabilities(made, target, case.problem, [choice], trajectories=500, idle=idle, threads=2)
     assert 0 < found.mass_error < 0.03 and 0 < found.hit_error < 0.03
     assert abs(found.mass - expected[inside].sum()) < 4 * found.mass_error
     assert abs(found.hit - expected[state]) < 4 * found.hit_error
@@ -134,7 +134,7 @@ def test_shots_of_product_states_and_of_vectors_agree(small, monkeypatch):
         table, flawless = trajectories.noisy_table(noisy, shots, seed=1, most=None if vectors else 300)
         found = np.bincount(table.astype(np.int64) @ (1 << np.arange(5)), minlength=32) / shots
         assert small.distance(found, expected) < (0.05 if vectors else 0.08)
-        assert flawless == pytest.approx(noisy.plain.flawless, abs=0.05)
+        assert flawless == pytest.approx(noisy.twirled.flawless, abs=0.05)
 
 
 def test_the_estimates_choose_by_how_the_qubits_are_joined():
@@ -142,7 +142,9 @@ def test_the_estimates_choose_by_how_the_qubits_are_joined():
         steps = [Step("rx", (q,), (0.3,)) for _ in range(layers) for q in range(width)]
         pairs = joined(width)
         steps += [Step("rzz", pair, (0.4,)) for _ in range(layers) for pair in pairs]
-        return PlainCircuit(steps=tuple(steps), reads=tuple(range(width)), confusion=np.tile(np.eye(2), (width, 1, 1)))
+        return TwirledCircuit(
+            steps=tuple(steps), reads=tuple(range(width)), confusion=np.tile(np.eye(2), (width, 1, 1))
+        )
 
     line = lambda width: [(q, q + 1) for q in range(width - 1)]  # noqa: E731
     everything = lambda width: [(a, b) for a in range(width) for b in range(a + 1, width)]  # noqa: E731
@@ -157,23 +159,23 @@ def test_the_estimates_choose_by_how_the_qubits_are_joined():
 def test_courses_come_as_often_as_they_should(seed):
     chances = np.random.default_rng(seed).dirichlet([20, 1, 1, 1], size=4)
     steps = tuple(Step("x", (0,), (), tuple(row)) for row in chances.tolist())
-    circuit = PlainCircuit(steps=steps, reads=(0,), confusion=np.eye(2)[None])
+    circuit = TwirledCircuit(steps=steps, reads=(0,), confusion=np.eye(2)[None])
     shots = 4000
-    free = draw_courses(circuit, shots, np.random.default_rng(seed))
-    wrong = draw_wrong_courses(circuit, shots, np.random.default_rng(seed))
+    free = draw_trajectories(circuit, shots, np.random.default_rng(seed))
+    wrong = draw_faulty_trajectories(circuit, shots, np.random.default_rng(seed))
     assert sum(free.values()) == sum(wrong.values()) == shots and () not in wrong
     assert abs(free.get((), 0) / shots - circuit.flawless) < 5 / np.sqrt(shots)
-    for course in set(free) - {()} | set(wrong):
-        chance = np.prod([chances[number, dict(course).get(number, 0)] for number in range(4)])
+    for trajectory in set(free) - {()} | set(wrong):
+        chance = np.prod([chances[number, dict(trajectory).get(number, 0)] for number in range(4)])
         for found, expected in ((free, chance), (wrong, chance / (1 - circuit.flawless))):
-            assert abs(found.get(course, 0) / shots - expected) < 6 * np.sqrt(expected / shots) + 2 / shots
+            assert abs(found.get(trajectory, 0) / shots - expected) < 6 * np.sqrt(expected / shots) + 2 / shots
 
 
 def test_unknown_gates_and_wide_states_are_refused():
     empty = {"confusion": np.eye(2)[None], "reads": (0,)}
     with pytest.raises(InputError, match="do not know the gate ecr"):
-        StagedCircuit(PlainCircuit(steps=(Step("ecr", (0, 1)),), **empty))
+        StagedCircuit(TwirledCircuit(steps=(Step("ecr", (0, 1)),), **empty))
     with pytest.raises(InputError, match=r"step 0, x, do not add up to 1"):
-        PlainCircuit(steps=(Step("x", (0,), (), (0.5, 0.1, 0.1, 0.1)),), **empty)
+        TwirledCircuit(steps=(Step("x", (0,), (), (0.5, 0.1, 0.1, 0.1)),), **empty)
     with pytest.raises(InputError, match="too many for a state vector"):
-        StagedCircuit(PlainCircuit(steps=tuple(Step("x", (q,)) for q in range(25)), **empty))
+        StagedCircuit(TwirledCircuit(steps=tuple(Step("x", (q,)) for q in range(25)), **empty))

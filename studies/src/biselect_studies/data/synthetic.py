@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.distribution import exact_distribution, fit_scale
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
-from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
 from biselect.weights.weigher import Marginals
 
@@ -308,7 +308,7 @@ class Mechanism:
         if self.name == "proxy-burden":
             for X in (reference, pool):
                 self._follow(X, active, others)
-        Z = Weigher(center=center).fit(reference).residuals(pool)
+        Z = fit_scale([exact_distribution(column) for column in reference.T], center).residuals(pool)
         return Planted(residuals=Z, weights=np.abs(Z), samples=samples, features=active)
 
     def _nominal(

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.distribution import exact_distribution, fit_scale
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
+from biselect.tables import as_matrix
 from biselect.tables.demo import demo_pool
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
@@ -29,8 +31,8 @@ from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, hardware_mask, masked, place, retained_mass
 from biselect_quantum.devices.analysis import analyse, analyse_repaired
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.device_circuit import Bundle
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.noise import cut_noise
 from biselect_quantum.devices.noise.sampling import noisy_table
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
@@ -121,10 +123,10 @@ class Case:
         sides = zip(self._items, (self.spot.sample_classes, self.spot.feature_classes), strict=True)
         return tuple([[(at[u], at[v]) for u, v in edges] for edges in classes] for at, classes in sides)
 
-    def bundle(self, program: Program, schedule: str, angles: Any) -> Bundle:
+    def bundle(self, program: Program, schedule: str, angles: Any) -> DeviceCircuit:
         """An open program of the sparse problem, bound and compiled by our path, with all that a run needs."""
         values = program.in_order(angles)
-        return Bundle(
+        return DeviceCircuit(
             problem=self.problem,
             target=self.target,
             placement=self.placement,
@@ -136,13 +138,13 @@ class Case:
             references={},
         )
 
-    def compiled(self, program: Program, angles: Any, path: str) -> Compiled:
+    def compiled(self, program: Program, angles: Any, path: str) -> CompiledCircuit:
         """An open program of the sparse problem, bound and compiled by one of `PATHS`."""
         values = program.in_order(angles)
         return compile_circuit(program, self.target, self.patch.layout, PATHS[path], angles=values)
 
 
-Prepared = tuple[Bundle, Threshold | None]
+Prepared = tuple[DeviceCircuit, Threshold | None]
 """A circuit that is ready to be measured, and its E_BK, fixed before any shot; None for the classical reference."""
 
 
@@ -232,8 +234,13 @@ def credit_card(
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Weigher("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
-    return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=MARGINALS[marginals])
+    reference, candidates = (as_matrix(table.select(names)) for table in (pool.reference, pool.candidates.take(rows)))
+    scale = fit_scale([exact_distribution(column) for column in reference.values.T], center)
+
+    def scores(W: NDArray[np.float64], _: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return MARGINALS[marginals](W, scale.residuals(candidates.values))
+
+    return Weigher("ecdf", cap=cap).fit(reference).problem(candidates, k, m, marginals=scores)
 
 
 @cache
@@ -261,7 +268,7 @@ class Trained:
     threshold: Threshold
     hit_rate: float
     uniform: float
-    bundle: Bundle
+    bundle: DeviceCircuit
 
 
 def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:

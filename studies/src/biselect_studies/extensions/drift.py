@@ -14,7 +14,6 @@ from biselect.core import Selection, SelectionProblem, ising
 from biselect.errors import InputError
 from biselect.tables import rows_of, windows_in_time
 from biselect.weights.maps import map_names
-from biselect.weights.reference_summary import ReferenceSummary
 from biselect.weights.weigher import Weigher
 from biselect_quantum import conventions
 from biselect_studies.data.synthetic import MARGINALS
@@ -445,17 +444,11 @@ def label_free_maps() -> list[str]:
 
 
 def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Weigher]:
-    return [_fit(calibrator(name), reference) for name in maps or label_free_maps()]
+    return [calibrator(name).fit(reference) for name in maps or label_free_maps()]
 
 
 def _drifts(older: Any, newer: list[Weigher], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
-    return tuple(measure(_fit(calibrator(one.facts.map), older), one, question) for one in newer)
-
-
-def _fit(calibrator: Weigher, reference: Any) -> Weigher:
-    if isinstance(reference, ReferenceSummary):
-        return calibrator.fit_summary(reference)
-    return calibrator.fit(reference)
+    return tuple(measure(calibrator(one.facts.map).fit(older), one, question) for one in newer)
 
 
 class MapChoice(NamedTuple):

@@ -3,7 +3,7 @@
 A register's mixer lies on a tree of couplings, and a state on a tree stays small: its bonds hold what the gates of one
 edge make, whatever the width. Cross gates would close loops. They are left out here, the Paulis that go wrong at them
 are not, so registers err as the whole circuit does and only the correlation that cross gates bring is missing. Errors
-are drawn as in `trajectories`, for both registers at once; many courses of errors are run side by side.
+are drawn as in `trajectories`, for both registers at once; many trajectories of errors are run side by side.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise.noisy_circuit import NoisyCircuit, cut_noise
 from biselect_quantum.devices.noise.sampling import NoisyShots, misread
-from biselect_quantum.devices.noise.trajectories import Errors, draw_courses, pauli_labels
+from biselect_quantum.devices.noise.trajectories import Trajectory, draw_trajectories, pauli_labels
 from biselect_quantum.shots import decode_bits
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 WIDEST = 32  # a bond that has grown beyond is compressed
 DISCARDED = 1e-6  # weight that a bond may lose when it is
-TOGETHER = 64  # courses of errors that are run side by side
+TOGETHER = 64  # trajectories of errors that are run side by side
 DRAWN = 256  # shots that are drawn side by side
 
 Tensor = NDArray[np.complex64]
-"""(courses, a bond for each neighbour, 2): one node."""
+"""(trajectories, a bond for each neighbour, 2): one node."""
 
 PAULIS: dict[str, Tensor] = {
     "X": np.array([[0, 1], [1, 0]], dtype=np.complex64),
@@ -44,7 +44,7 @@ PAULIS: dict[str, Tensor] = {
 
 
 def register_shots(
-    compiled: Compiled,
+    compiled: CompiledCircuit,
     target: Target,
     problem: SelectionProblem,
     shots: int,
@@ -65,22 +65,22 @@ def register_shots(
     begin = perf_counter()
     noisy = cut_noise(compiled, target)
     rng = np.random.default_rng(seed)
-    courses: Mapping[Errors, int] = draw_courses(noisy.plain, shots, rng) if errors else {(): shots}
-    counts = np.fromiter(courses.values(), dtype=np.int64)
+    trajectories: Mapping[Trajectory, int] = draw_trajectories(noisy.twirled, shots, rng) if errors else {(): shots}
+    counts = np.fromiter(trajectories.values(), dtype=np.int64)
     table = np.zeros((shots, noisy.circuit.num_clbits), dtype=np.int64)
     for tree in register_trees(noisy, compiled):
-        table[:, list(tree.bits)] = tree.draw(list(courses), counts, rng)
+        table[:, list(tree.bits)] = tree.draw(list(trajectories), counts, rng)
     read = misread(table, noisy.confusion, rng) if errors else table
     return NoisyShots(
         shots=decode_bits(read, problem, compiled.clbits),
         confusion=noisy.confusion[list(compiled.clbits)],
-        flawless=courses.get((), 0) / shots,
+        flawless=trajectories.get((), 0) / shots,
         seconds=perf_counter() - begin,
         label=f"{noisy.twirled_label}; cross gates left out, their errors kept",
     )
 
 
-def register_trees(noisy: NoisyCircuit, compiled: Compiled) -> list[RegisterTree]:
+def register_trees(noisy: NoisyCircuit, compiled: CompiledCircuit) -> list[RegisterTree]:
     """Both registers of a circuit."""
     n = compiled.program.n_samples
     return [RegisterTree.of(noisy, bits) for bits in (compiled.clbits[:n], compiled.clbits[n:])]
@@ -145,12 +145,16 @@ class RegisterTree:
             steps=tuple(seen),
         )
 
-    def draw(self, courses: Sequence[Errors], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Bits of the nodes, one row a shot, as many rows for each course as it has shots."""
+    def draw(
+        self, trajectories: Sequence[Trajectory], counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Bits of the nodes, one row a shot, as many rows for each trajectory as it has shots."""
         own = {step.number for step in self.steps}
-        mine = [tuple(error for error in course if error[0] in own) for course in courses]
-        different = {course: place for place, course in enumerate(dict.fromkeys(mine))}
-        shown = np.repeat([different[course] for course in mine], counts)  # the different course of each shot
+        mine = [tuple(error for error in trajectory if error[0] in own) for trajectory in trajectories]
+        different = {trajectory: place for place, trajectory in enumerate(dict.fromkeys(mine))}
+        shown = np.repeat(
+            [different[trajectory] for trajectory in mine], counts
+        )  # the different trajectory of each shot
         found = np.empty((len(shown), len(self.parents)), dtype=np.int64)
         for first in range(0, len(different), TOGETHER):
             states = self._run(list(different)[first : first + TOGETHER])
@@ -159,15 +163,15 @@ class RegisterTree:
                 found[some] = self._sample(states, shown[some] - first, rng)
         return found
 
-    def _run(self, courses: Sequence[Errors]) -> list[Tensor]:
-        """The state after each course, every node but the first an isometry from its parent."""
+    def _run(self, trajectories: Sequence[Trajectory]) -> list[Tensor]:
+        """The state after each trajectory, every node but the first an isometry from its parent."""
         errors: dict[int, list[tuple[int, int]]] = {}
-        for row, course in enumerate(courses):
-            for number, pauli in course:
+        for row, trajectory in enumerate(trajectories):
+            for number, pauli in trajectory:
                 errors.setdefault(number, []).append((row, pauli))
         states = []
         for below, parent in zip(self.children, self.parents, strict=True):
-            empty = np.zeros((len(courses), *[1] * (len(below) + (parent >= 0)), 2), dtype=np.complex64)
+            empty = np.zeros((len(trajectories), *[1] * (len(below) + (parent >= 0)), 2), dtype=np.complex64)
             empty[..., 0] = 1
             states.append(empty)
         for step in self.steps:
@@ -201,9 +205,9 @@ class RegisterTree:
     def _lift(self, states: list[Tensor]) -> None:
         """Move all weight to the first node: every other becomes an isometry from its parent, and bonds get shorter."""
         for node in reversed(range(1, len(states))):
-            parent, (courses, bond, *rest) = self.parents[node], states[node].shape
-            q, r = np.linalg.qr(states[node].reshape(courses, bond, -1).swapaxes(1, 2))
-            states[node] = q.swapaxes(1, 2).reshape(courses, -1, *rest)
+            parent, (trajectories, bond, *rest) = self.parents[node], states[node].shape
+            q, r = np.linalg.qr(states[node].reshape(trajectories, bond, -1).swapaxes(1, 2))
+            states[node] = q.swapaxes(1, 2).reshape(trajectories, -1, *rest)
             states[parent] = _times(states[parent], r.swapaxes(1, 2), self._axis(parent, node))
 
     def _compress(self, states: list[Tensor]) -> None:
@@ -235,7 +239,7 @@ class RegisterTree:
         states[0] = states[0] / norm.reshape(-1, *[1] * (states[0].ndim - 1))
 
     def _sample(self, states: Sequence[Tensor], rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """A shot of the course in each of the rows."""
+        """A shot of the trajectory in each of the rows."""
         bits = np.zeros((len(rows), len(states)), dtype=np.int64)
         self._descend(states, 0, rows, np.ones((len(rows), 1, 1), dtype=np.complex64), bits, rng)
         return bits
@@ -278,7 +282,7 @@ class RegisterTree:
 
 
 def _times(state: Tensor, matrix: Tensor, axis: int) -> Tensor:
-    """A bond of every course multiplied by a matrix of its own: Σ_b T[.. b ..] M[b, c]."""
+    """A bond of every trajectory multiplied by a matrix of its own: Σ_b T[.. b ..] M[b, c]."""
     moved = np.moveaxis(state, axis, -1)
     made = moved.reshape(len(state), -1, state.shape[axis]) @ matrix
     return np.ascontiguousarray(np.moveaxis(made.reshape(*moved.shape[:-1], -1), -1, axis))

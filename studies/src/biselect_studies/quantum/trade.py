@@ -15,8 +15,8 @@ from biselect.errors import InputError
 from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect.solvers import solve
 from biselect_quantum.devices import place_circuit
-from biselect_quantum.devices.compiled_circuit import Compiled, Resources
-from biselect_quantum.devices.device_circuit import Bundle
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.masks import EDGES
 from biselect_quantum.devices.targets import load_target
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
 KEEPS: tuple[float | str, ...] = (EDGES, 0.25, 0.5, 0.75, 1.0)
-MOST_QUBITS = 22  # of state vectors, one for each course of errors
+MOST_QUBITS = 22  # of state vectors, one for each trajectory of errors
 TRAJECTORIES = 100
 
 
@@ -55,7 +55,7 @@ class TradePoint:
     hit_error: float | None
     ideal_hit: float | None
     chance: float
-    bundle: Bundle
+    bundle: DeviceCircuit
 
     @property
     def over_chance(self) -> float:
@@ -81,7 +81,7 @@ def trade(
         target: as `load_target` takes it; its recorded errors are the noise.
         keeps: as for `compile_problem`.
         angles: for circuits too large to be trained; each is trained for itself by default.
-        trajectories: courses of errors of each circuit.
+        trajectories: trajectories of errors of each circuit.
         seed: fixes patches, starts, trainings and errors.
         progress: told the name of each step as it begins.
         **circuit: depth, schedule, path, registers and start, as for `compile_problem`.
@@ -107,15 +107,15 @@ def best_of(points: Sequence[TradePoint]) -> TradePoint:
     return max(points, key=lambda point: point.over_chance)
 
 
-def _point(keep: float | str, made: Bundle, best: Any, trajectories: int, seed: int) -> TradePoint:
+def _point(keep: float | str, made: DeviceCircuit, best: Any, trajectories: int, seed: int) -> TradePoint:
     problem = made.problem
     figures: dict[str, Any] = {"hit": None, "hit_error": None, "ideal_hit": None, "mass_error": 0.0}
     if best is None:
         figures["mass"] = flawless(made.compiled, made.target)
     else:
-        from biselect_quantum.devices.noise.probabilities import noisy_chances
+        from biselect_quantum.devices.noise.probabilities import noisy_probabilities
 
-        chances = noisy_chances(made.compiled, made.target, problem, best, trajectories=trajectories, seed=seed)
+        chances = noisy_probabilities(made.compiled, made.target, problem, best, trajectories=trajectories, seed=seed)
         figures = {name: getattr(chances, name) for name in ("mass", *figures)}
     return TradePoint(
         keep=keep,
@@ -127,7 +127,7 @@ def _point(keep: float | str, made: Bundle, best: Any, trajectories: int, seed: 
     )
 
 
-def flawless(compiled: Compiled, target: Target) -> float:
+def flawless(compiled: CompiledCircuit, target: Target) -> float:
     """The chance that no gate and no readout errs, by the recorded errors."""
     chance = 1.0
     for step in compiled.circuit.data:

@@ -23,7 +23,7 @@ class _OverError(Exception):
 
 
 @dataclass(kw_only=True)
-class Watch:
+class DescentMonitor:
     """Counts evaluations, keeps the best and ends the descent in time."""
 
     most: int  # evaluations at most
@@ -60,9 +60,9 @@ class Watch:
     def evaluate(self, value: Callable[[Vector], float], angles: Vector) -> float:
         """The value at some angles, if means are left for it."""
         self.check()
-        found = value(angles)
-        self.see(angles, found)
-        return found
+        result = value(angles)
+        self.see(angles, result)
+        return result
 
     def descent(self, start: Vector) -> Descent:
         """What was found."""
@@ -87,7 +87,7 @@ def lbfgs(
     box: tuple[float, float],
     *,
     iterations: int,
-    watch: Watch,
+    watch: DescentMonitor,
 ) -> Descent:
     """SciPy's L-BFGS-B in the box; angles and values as they are."""
     from scipy.optimize import minimize
@@ -105,7 +105,13 @@ def lbfgs(
 
 
 def random_local(
-    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, step: float, seed: Any, watch: Watch
+    value: Callable[[Vector], float],
+    start: Vector,
+    box: tuple[float, float],
+    *,
+    step: float,
+    seed: Any,
+    watch: DescentMonitor,
 ) -> Descent:
     """Gaussian steps from the best so far, clipped to the box; a step is kept if it improves."""
     rng = np.random.default_rng(seed)
@@ -118,7 +124,12 @@ def random_local(
 
 
 def powell(
-    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, tolerance: float, watch: Watch
+    value: Callable[[Vector], float],
+    start: Vector,
+    box: tuple[float, float],
+    *,
+    tolerance: float,
+    watch: DescentMonitor,
 ) -> Descent:
     """SciPy's Powell search in the box."""
     from scipy.optimize import minimize
@@ -196,22 +207,22 @@ class Lockstep:
             return
         trial = self._x[self.live] + self._step[self.live, None] * self._direction[self.live]
         rows, trial, value, slope = self._look(np.clip(trial, -self._box[self.live], self._box[self.live]))
-        moved = trial - self._x[rows]
-        promised = self._unit * np.minimum((self._slope[rows] * moved).sum(axis=1), 0.0)
+        steps = trial - self._x[rows]
+        promised = self._unit * np.minimum((self._slope[rows] * steps).sum(axis=1), 0.0)
         gained = self._value[rows] - value
-        taken = (gained > 0) & (gained >= -ENOUGH * promised)
+        good = (gained > 0) & (gained >= -ENOUGH * promised)
         self._flat[rows] &= is_small(value - self._first[rows], value, self._unit)
-        short = rows[~taken]
-        fall = promised[~taken]  # a parabola through both values and the slope at the row has its lowest point at
-        best = np.divide(fall, 2 * (fall + gained[~taken]), out=np.full(len(short), 0.5), where=gained[~taken] < -fall)
+        short = rows[~good]
+        fall = promised[~good]  # a parabola through both values and the slope at the row has its lowest point at
+        best = np.divide(fall, 2 * (fall + gained[~good]), out=np.full(len(short), 0.5), where=gained[~good] < -fall)
         self._step[short] *= np.clip(best, 0.1, 0.5)
-        down = rows[taken]
-        turned = slope[taken] - self._slope[down]
-        self._learn(down, moved[taken], turned)
-        self._x[down] += moved[taken]
-        self._value[down], self._slope[down], self._step[down] = value[taken], slope[taken], 1.0
+        down = rows[good]
+        turned = slope[good] - self._slope[down]
+        self._learn(down, steps[good], turned)
+        self._x[down] += steps[good]
+        self._value[down], self._slope[down], self._step[down] = value[good], slope[good], 1.0
         self._note(down)
-        small = rows[taken & (gained <= self._tolerance * self._unit)]
+        small = rows[good & (gained <= self._tolerance * self._unit)]
         self._turn(down)
         ended = np.concatenate([small, short[self._step[short] < SHORTEST]])
         self.live = self.live[~np.isin(self.live, ended)]
@@ -243,22 +254,22 @@ class Lockstep:
     def _look(self, x: Vector) -> tuple[NDArray[np.int64], Vector, Vector, Vector]:
         """Evaluate the live rows at x: those that gave numbers, their x, values and slopes by x. The others end."""
         value, slope = self._evaluate(x * self._units)
-        seen = self.live[: len(value)]
-        self.evaluations[seen] += 1
+        reached = self.live[: len(value)]
+        self.evaluations[reached] += 1
         good = np.isfinite(value) & np.isfinite(slope).all(axis=1)
-        self._failed[seen[~good]], self._flat[seen[~good]] = True, False
-        self.live = seen[good]
-        return seen[good], x[: len(value)][good], value[good], slope[good] * self._units / self._unit
+        self._failed[reached[~good]], self._flat[reached[~good]] = True, False
+        self.live = reached[good]
+        return reached[good], x[: len(value)][good], value[good], slope[good] * self._units / self._unit
 
     def _note(self, rows: NDArray[np.int64]) -> None:
         for row in rows:
             self._traces[row].append((int(self.evaluations[row]), float(self._value[row])))
 
-    def _learn(self, rows: NDArray[np.int64], moved: Vector, turned: Vector) -> None:
+    def _learn(self, rows: NDArray[np.int64], steps: Vector, turned: Vector) -> None:
         """Remember a step and how the slope turned, where the landscape curves upwards."""
-        curved = (moved * turned).sum(axis=1) > 1e-10 * np.linalg.norm(moved, axis=1) * np.linalg.norm(turned, axis=1)
+        curved = (steps * turned).sum(axis=1) > 1e-10 * np.linalg.norm(steps, axis=1) * np.linalg.norm(turned, axis=1)
         rows = rows[curved]
-        for memory, newest in ((self._moved, moved), (self._turned, turned)):
+        for memory, newest in ((self._moved, steps), (self._turned, turned)):
             memory[rows, :-1] = memory[rows, 1:]
             memory[rows, -1] = newest[curved]
 
@@ -267,28 +278,28 @@ class Lockstep:
         x, slope = self._x[rows], self._slope[rows]
         free = ~(((x >= self._box[rows]) & (slope < 0)) | ((x <= -self._box[rows]) & (slope > 0)))
         slope = slope * free
-        found = -_newton(slope, self._moved[rows] * free[:, None], self._turned[rows] * free[:, None]) * free
-        uphill = ~((found * slope).sum(axis=1) < 0)
-        found[uphill] = -_no_longer_than(1.0, slope[uphill])
-        self._direction[rows] = _no_longer_than(LONGEST, found)
+        direction = -_newton(slope, self._moved[rows] * free[:, None], self._turned[rows] * free[:, None]) * free
+        uphill = ~((direction * slope).sum(axis=1) < 0)
+        direction[uphill] = -_no_longer_than(1.0, slope[uphill])
+        self._direction[rows] = _no_longer_than(LONGEST, direction)
         ended = rows[np.abs(slope).max(axis=1, initial=0.0) <= LEVEL]
         self.live = self.live[~np.isin(self.live, ended)]
 
 
-def _newton(slope: Vector, moved: Vector, turned: Vector) -> Vector:
+def _newton(slope: Vector, steps: Vector, turned: Vector) -> Vector:
     """The inverse curvature times the slope, by the two-loop recursion, row by row."""
-    product = (moved * turned).sum(axis=2)
+    product = (steps * turned).sum(axis=2)
     inverse = np.divide(1.0, product, out=np.zeros(product.shape), where=product > 0)
     q, alpha = slope.copy(), np.zeros(product.shape)
     for step in reversed(range(MEMORY)):
-        alpha[:, step] = inverse[:, step] * (moved[:, step] * q).sum(axis=1)
+        alpha[:, step] = inverse[:, step] * (steps[:, step] * q).sum(axis=1)
         q -= alpha[:, step, None] * turned[:, step]
     size = (turned[:, -1] ** 2).sum(axis=1)
     first = 1 / np.maximum(1.0, np.linalg.norm(slope, axis=1))
     q *= np.divide(product[:, -1], size, out=first, where=product[:, -1] > 0)[:, None]
     for step in range(MEMORY):
         beta = inverse[:, step] * (turned[:, step] * q).sum(axis=1)
-        q += (alpha[:, step] - beta)[:, None] * moved[:, step]
+        q += (alpha[:, step] - beta)[:, None] * steps[:, step]
     return q
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.progress import Progress
-from biselect_quantum.circuits.training._descent import Lockstep, Watch
-from biselect_quantum.circuits.training.first_angles import inert, is_phase, units
+from biselect_quantum.circuits.training._descent import DescentMonitor, Lockstep
+from biselect_quantum.circuits.training.first_angles import is_phase, units, without_effect
 from biselect_quantum.circuits.training.objectives import Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Stage
 from biselect_quantum.simulate.limits import OutOfTimeError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from biselect_quantum.circuits.ansatz import Ansatz
 
 Vector = NDArray[np.float64]
-Method = Callable[["Ansatz", Vector, int, Watch], Descent]
+Method = Callable[["Ansatz", Vector, int, DescentMonitor], Descent]
 """From an ansatz, a start, the start's number and a watch to a descent."""
 Crew = SimpleQueue["Ansatz"]
 Given = TypeVar("Given")
@@ -111,17 +111,17 @@ class Search:
         if must and self.spent and self.seconds is not None:
             self.ansatz.stop.fill(0)  # time may be up, but what was found before is not lost for one evaluation
         trained = self.ansatz if ansatz is None else ansatz
-        kept = np.array(starts[: max(1, self._room(share))])
-        keys = [f"{name}/{number}" for number in range(len(kept))]
-        found = [self.checkpoint.done[key] for key in keys if key in self.checkpoint.done]
-        if len(found) < len(keys):
+        affordable = np.array(starts[: max(1, self._room(share))])
+        keys = [f"{name}/{number}" for number in range(len(affordable))]
+        descents = [self.checkpoint.done[key] for key in keys if key in self.checkpoint.done]
+        if len(descents) < len(keys):
             dtype = np.complex64 if coarse and trained.backend in ("compiled", "gpu") else trained.dtype
             steps = units(trained)
             evaluate = partial(self._evaluate, trained, self._crew(dtype), share)
             try:
                 lockstep = Lockstep(
                     self.checkpoint.during(name, evaluate, lambda: self.elapsed),
-                    kept,
+                    affordable,
                     units=steps,
                     reach=np.where(is_phase(trained), 2 * np.pi * steps, np.pi),
                     unit=self.objective.unit,
@@ -133,22 +133,22 @@ class Search:
                 return []
             with suppress(OutOfTimeError):
                 self._go_down(lockstep, rounds, halvings, share)
-            found = lockstep.descents()
-        for key, descent in zip(keys, found, strict=False):  # fewer where time was up before each had its first turn
+            descents = lockstep.descents()
+        for key, descent in zip(keys, descents, strict=False):  # fewer where time was up before each had its first turn
             self._take(key, descent)
-        return self._finished(found, share, trained)
+        return self._finished(descents, share, trained)
 
     def _go_down(self, lockstep: Lockstep, rounds: int, halvings: Sequence[int], share: float) -> None:
         room = self._room(share)
-        for done in range(1, rounds):
-            if done in halvings:
+        for round_number in range(1, rounds):
+            if round_number in halvings:
                 lockstep.keep((len(lockstep.live) + 1) // 2)
             spent = int(lockstep.evaluations.sum())
             lockstep.keep(max(0, room - spent))
             if not len(lockstep.live) or self._expired(share):
                 return
             lockstep.step()
-            self._tell(share, done / rounds, spent, lockstep.best)
+            self._tell(share, round_number / rounds, spent, lockstep.best)
 
     def each(
         self,
@@ -165,8 +165,8 @@ class Search:
         if not self._begins(share, must):
             return []
         trained = self.ansatz if ansatz is None else ansatz
-        kept = starts[: max(1, self._room(share))]
-        most = min(cap, max(1, self._room(share) // len(kept)))
+        affordable = starts[: max(1, self._room(share))]
+        most = min(cap, max(1, self._room(share) // len(affordable)))
         crew = self._crew(trained.dtype)
 
         def follow(number: int) -> Descent | None:
@@ -175,22 +175,22 @@ class Search:
                 return self.checkpoint.done[key]
             if number and self._expired(share):
                 return None
-            watch = Watch(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
+            watch = DescentMonitor(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
             try:
-                return _with_worker(crew, trained, lambda on: method(on, kept[number], number, watch))
+                return _with_worker(crew, trained, lambda on: method(on, affordable[number], number, watch))
             except OutOfTimeError:
-                return watch.descent(kept[number]) if watch.evaluations else None
+                return watch.descent(affordable[number]) if watch.evaluations else None
 
-        found: list[Descent] = []
-        for number, descent in enumerate(self._in_order(follow, range(len(kept)))):
+        descents: list[Descent] = []
+        for number, descent in enumerate(self._in_order(follow, range(len(affordable)))):
             if descent is None:
                 break
             self._take(f"{name}/{number}", descent)
-            found.append(descent)
-            self._tell(share, len(found) / len(kept))
-        if must and not found:
+            descents.append(descent)
+            self._tell(share, len(descents) / len(affordable))
+        if must and not descents:
             raise OutOfTimeError
-        return self._finished(found, share, trained)
+        return self._finished(descents, share, trained)
 
     def left(self, share: float = 1.0) -> bool:
         """Whether something is left of a share of the budget; always, where there is none."""
@@ -203,13 +203,13 @@ class Search:
         self._best = np.inf
         return True
 
-    def _finished(self, found: list[Descent], share: float, trained: Ansatz) -> list[Descent]:
+    def _finished(self, descents: list[Descent], share: float, trained: Ansatz) -> list[Descent]:
         """The descents of a round, best first; equal values keep the order of their starts."""
-        if found and trained.schedule is self.ansatz.schedule:
-            self.best = min([*found, *([] if self.best is None else [self.best])], key=lambda descent: descent.value)
+        if descents and trained.schedule is self.ansatz.schedule:
+            self.best = min([*descents, *([] if self.best is None else [self.best])], key=lambda descent: descent.value)
         self._tell(share, 1.0)
         self._passed = share
-        return sorted(found, key=lambda descent: descent.value)
+        return sorted(descents, key=lambda descent: descent.value)
 
     def _room(self, share: float) -> int:
         """Evaluations left of a share of the budget."""
@@ -234,7 +234,7 @@ class Search:
                 return None
             part, begin = angles[at : at + rows], time.perf_counter()
             try:
-                found = _with_worker(crew, trained, lambda on: self.objective.values_and_gradients(on, part))
+                result = _with_worker(crew, trained, lambda on: self.objective.values_and_gradients(on, part))
             except OutOfTimeError:
                 if at == 0:
                     raise
@@ -242,17 +242,17 @@ class Search:
             took = time.perf_counter() - begin
             self._piece = 0.0 if self._pieces == 0 else took if self._pieces == 1 else min(took, self._piece)
             self._pieces += 1
-            return found
+            return result
 
-        found = []
+        pieces = []
         for part in self._in_order(piece, range(0, len(angles), rows)):
             if part is None:
                 break
-            found.append(part)
-        return np.concatenate([values for values, _ in found]), np.concatenate([slopes for _, slopes in found])
+            pieces.append(part)
+        return np.concatenate([values for values, _ in pieces]), np.concatenate([slopes for _, slopes in pieces])
 
-    def _in_order(self, work: Callable[[Given], Found], given: Iterable[Given]) -> Iterator[Found]:
-        return map(work, given) if self._pool is None else self._pool.map(work, given)
+    def _in_order(self, work: Callable[[Given], Found], items: Iterable[Given]) -> Iterator[Found]:
+        return map(work, items) if self._pool is None else self._pool.map(work, items)
 
     def _crew(self, dtype: Any) -> Crew:
         """A simulator of this precision for each worker, to be taken and given back."""
@@ -280,15 +280,15 @@ class Search:
         """Report how much of the budget is used; without one, how many of the rounds and of this one's starts."""
         if self.progress is None:
             return
-        used = [(self.spent + under_way, self.evaluations), (self.elapsed, self.seconds)]
-        parts = [spent / most for spent, most in used if most is not None]
-        done = max(parts) if parts else self._passed + part * (share - self._passed)
-        self.progress(min(1.0, done), min(self._best, best))
+        spending = [(self.spent + under_way, self.evaluations), (self.elapsed, self.seconds)]
+        parts = [spent / most for spent, most in spending if most is not None]
+        progress = max(parts) if parts else self._passed + part * (share - self._passed)
+        self.progress(min(1.0, progress), min(self._best, best))
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
         """Note the best of a depth and schedule, and give it back; angles that change nothing are set to 0."""
         schedule = ansatz.schedule
-        descent = replace(descent, angles=np.where(inert(ansatz), 0.0, descent.angles))
+        descent = replace(descent, angles=np.where(without_effect(ansatz), 0.0, descent.angles))
         self.stages.append(
             Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )

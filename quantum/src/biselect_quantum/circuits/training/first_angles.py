@@ -72,7 +72,7 @@ def _layer_units(ansatz: Ansatz | AnsatzSpec) -> Vector:
     return np.append(np.where(spreads > 0, spreads, 1.0), 1.0)
 
 
-def inert(ansatz: Ansatz) -> NDArray[np.bool_]:
+def without_effect(ansatz: Ansatz) -> NDArray[np.bool_]:
     """Which free angles change nothing that can be measured.
 
     A γ whose phases are the same for all choices, the γ of the first layer where the start is a single choice, and
@@ -108,7 +108,7 @@ def widths(ansatz: Ansatz, objective: Objective) -> Vector:
     phases tell them apart.
     """
     wide = np.where(is_phase(ansatz) & ("hit-rate" in objective.weights), WIDER, 1.0)
-    return np.where(inert(ansatz), 0.0, wide * units(ansatz))
+    return np.where(without_effect(ansatz), 0.0, wide * units(ansatz))
 
 
 def random_start(wide: Vector, rng: np.random.Generator) -> Vector:
@@ -117,18 +117,18 @@ def random_start(wide: Vector, rng: np.random.Generator) -> Vector:
     return scale * rng.uniform(-1, 1, size=len(wide)) * wide
 
 
-def hop(wide: Vector, angles: Vector, rng: np.random.Generator) -> Vector:
+def redraw_some(wide: Vector, angles: Vector, rng: np.random.Generator) -> Vector:
     """Angles of which some are drawn anew."""
     return np.where(rng.random(len(angles)) < REDRAWN, random_start(wide, rng), angles)
 
 
 def ramp(ansatz: Ansatz | AnsatzSpec, height: float, sign: int) -> Vector:
     """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
-    steps = middles(ansatz.schedule.depth)
+    steps = layer_midpoints(ansatz.schedule.depth)
     return height * nearest(ansatz.schedule, layer_table(ansatz.schedule, steps, sign * (1 - steps))) * units(ansatz)
 
 
-def middles(depth: int) -> Vector:
+def layer_midpoints(depth: int) -> Vector:
     """The middle of each layer's share of the unit interval."""
     return (np.arange(depth) + 0.5) / depth
 
@@ -149,7 +149,7 @@ def nearest(schedule: Schedule, in_layers: Vector) -> Vector:
 
 def stretched(in_layers: Vector, depth: int) -> Vector:
     """Layer angles of a longer circuit, by interpolation along the layers."""
-    old, new = middles(len(in_layers)), middles(depth)
+    old, new = layer_midpoints(len(in_layers)), layer_midpoints(depth)
     return np.stack([np.interp(new, old, column) for column in in_layers.T], axis=1)
 
 

@@ -65,8 +65,8 @@ class Objective:
 
     def value(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> float:
         """The objective at some angles, without its gradient."""
-        found = {part: np.array([ansatz.expectation(angles, self.observable(part))]) for part in self.weights}
-        return float(sum(self._lowered(part, values)[0][0] for part, values in found.items()))
+        parts = {part: np.array([ansatz.expectation(angles, self.observable(part))]) for part in self.weights}
+        return float(sum(self._lowered(part, values)[0][0] for part, values in parts.items()))
 
     def values_and_gradients(
         self, ansatz: Ansatz, angles: NDArray[np.float64]
@@ -113,12 +113,12 @@ def _checked(
     """The three as plain numbers, once they make sense."""
     if not isinstance(objective, str | Mapping):
         raise InputError(f"an objective is a name or a mapping from names to weights, got {objective!r}")
-    given = {objective: 1.0} if isinstance(objective, str) else dict(objective)
-    if not given or (unknown := [name for name in given if name not in OBJECTIVES]):
-        raise InputError(f"an objective must be made of {', '.join(OBJECTIVES)}; got {unknown if given else 'none'}")
-    weights = {name: number(f"the weight of {name}", weight) for name, weight in given.items()}
+    shares = {objective: 1.0} if isinstance(objective, str) else dict(objective)
+    if not shares or (unknown := [name for name in shares if name not in OBJECTIVES]):
+        raise InputError(f"an objective must be made of {', '.join(OBJECTIVES)}; got {unknown if shares else 'none'}")
+    weights = {name: number(f"the weight of {name}", weight) for name, weight in shares.items()}
     if not all(weight > 0 for weight in weights.values()):
-        raise InputError(f"the weights of an objective must be positive numbers, got {given}")
+        raise InputError(f"the weights of an objective must be positive numbers, got {shares}")
     if "hit-rate" in weights and "optimum" in weights:
         raise InputError("hit-rate and optimum are the same objective with two thresholds; give one of them")
     goal = None if threshold is None else number("threshold", threshold, "a finite energy")

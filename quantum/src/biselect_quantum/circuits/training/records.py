@@ -110,7 +110,7 @@ class Training:
 
     @property
     def ladder(self) -> dict[int, float]:
-        """The best value of every depth of this schedule.
+        """Best value of every depth of this schedule.
 
         >>> from biselect.core import SelectionProblem
         >>> from biselect_quantum.circuits import Ansatz
@@ -129,7 +129,7 @@ class Training:
         return {"format": ANGLES_FORMAT, **plain, **arrays, "stages": stages}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; written to a file too where a path is given."""
+        """Write the training as JSON text; to a file too where a path is given."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if path is not None:
             write_file(path, text)
@@ -137,7 +137,11 @@ class Training:
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:
-        """Read what `to_json` gave: a path, or the text itself."""
+        """Read the text or the file that `to_json` wrote.
+
+        Raises:
+            InputError: no angles of this release.
+        """
         is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
         where = "" if is_text else f"{source}: "
         content: Any = None if is_text else read_json(source)
@@ -145,8 +149,8 @@ class Training:
             content = json_of(str(source)) if is_text else content
             if content["format"] != ANGLES_FORMAT:
                 raise ValueError(f"its format is {content['format']}, not {ANGLES_FORMAT}; train again")
-            given = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
-            given |= {
+            values = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
+            values |= {
                 "angles": np.array(content["angles"], dtype=np.float64),
                 "in_units": np.array(content["in_units"], dtype=np.float64),
                 "inert": tuple(content["inert"]),
@@ -155,9 +159,9 @@ class Training:
                 "angle_names": tuple(content["angle_names"]),
                 "notes": tuple(content["notes"]),
             }
-            if given["angles"].shape != (len(given["angle_names"]),):
+            if values["angles"].shape != (len(values["angle_names"]),):
                 raise ValueError("it names another number of angles than it has")
-            return cls(**given)
+            return cls(**values)
 
 
 def load_angles(path: str | Path) -> Training | list[float]:
@@ -231,7 +235,7 @@ class Checkpoint:
                 if content["format"] != CHECKPOINT_FORMAT:
                     raise ValueError(f"its format is not {CHECKPOINT_FORMAT}")
                 task, seconds = content["task"], float(content["seconds"])
-                done = {
+                descents = {
                     name: Descent(**_restored(entry) | {"trace": _trace(entry)})
                     for name, entry in content["done"].items()
                 }
@@ -248,7 +252,7 @@ class Checkpoint:
             return
         if other:
             raise OtherTrainingError(self.path, other)
-        self.done, self.seconds, self._round, self._evaluated = done, seconds, name, evaluated
+        self.done, self.seconds, self._round, self._evaluated = descents, seconds, name, evaluated
 
     def _is_ours(self) -> bool:
         """Whether a file that cannot be used was a checkpoint, which may be written anew, and not a file of the user.
@@ -274,18 +278,18 @@ class Checkpoint:
         again = iter(list(self._evaluated) if name == self._round else [])
         if name != self._round:
             self._round, self._evaluated = name, []
-        kept = sum(slopes.size for _, slopes in self._evaluated)
+        size = sum(slopes.size for _, slopes in self._evaluated)
 
         def evaluate_or_recall(angles: Vector) -> Batch:
-            nonlocal kept
-            for found in again:
-                return found
-            found = evaluate(angles)
-            kept += found[1].size if np.isfinite(found[0]).all() and np.isfinite(found[1]).all() else MOST_KEPT
-            if self.path is not None and kept < MOST_KEPT:
-                self._evaluated.append(found)
+            nonlocal size
+            for batch in again:
+                return batch
+            batch = evaluate(angles)
+            size += batch[1].size if np.isfinite(batch[0]).all() and np.isfinite(batch[1]).all() else MOST_KEPT
+            if self.path is not None and size < MOST_KEPT:
+                self._evaluated.append(batch)
                 self._keep(seconds())
-            return found
+            return batch
 
         return evaluate_or_recall
 
@@ -293,9 +297,9 @@ class Checkpoint:
         """Replace the file, whole or not at all."""
         if self.path is None:
             return
-        done = {name: _plain(descent) for name, descent in self.done.items()}
+        descents = {name: _plain(descent) for name, descent in self.done.items()}
         evaluated = [[values.tolist(), slopes.tolist()] for values, slopes in self._evaluated]
-        content = {"format": CHECKPOINT_FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
+        content = {"format": CHECKPOINT_FORMAT, "task": self.task, "seconds": self.seconds, "done": descents}
         content |= {"round": self._round, "evaluated": evaluated}
         write_file(self.path, json.dumps(seal(content)))
         self._written = time.monotonic()

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect_quantum.circuits.schedule import SCHEDULES
-from biselect_quantum.circuits.training._descent import Watch, lbfgs, powell, random_local
+from biselect_quantum.circuits.training._descent import DescentMonitor, lbfgs, powell, random_local
 from biselect_quantum.circuits.training._search import Search
 from biselect_quantum.circuits.training.first_angles import (
     extended,
-    hop,
+    layer_midpoints,
     layer_table,
     learnt_angles,
-    middles,
     nearest,
     ramp,
     random_start,
+    redraw_some,
     stretched,
     widths,
 )
@@ -91,7 +91,7 @@ def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = 
         best = _elite(search, [*best, *search.descend(f"screen {cycle}", screens, **plan, **how)])
         for number in range(ROUNDS):
             rng = np.random.default_rng([search.seed, cycle, number])
-            hops = [hop(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
+            hops = [redraw_some(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
             plan = {"rounds": HOP, "halvings": HOP_HALVINGS, "must": False}
             best = _elite(search, [*best, *search.descend(f"hop {cycle}.{number}", hops, **plan, **how)])
         if not search.left(SEARCHING) or search.flat:
@@ -111,13 +111,13 @@ def _screened_together(search: Search) -> int:
     return int(np.clip(expected / CYCLE, 1, GPU_SCREENS if search.ansatz.backend == "gpu" else SCREENS))
 
 
-def _elite(search: Search, found: Sequence[Descent]) -> list[Descent]:
+def _elite(search: Search, descents: Sequence[Descent]) -> list[Descent]:
     """The best descents, each once."""
-    kept: list[Descent] = []
-    for descent in sorted(found, key=lambda descent: descent.value):
-        if not kept or descent.value > kept[-1].value + ALIKE * search.objective.unit:
-            kept.append(descent)
-    return kept[:ELITE]
+    elite: list[Descent] = []
+    for descent in sorted(descents, key=lambda descent: descent.value):
+        if not elite or descent.value > elite[-1].value + ALIKE * search.objective.unit:
+            elite.append(descent)
+    return elite[:ELITE]
 
 
 def _drawn(best: Sequence[Descent], rng: np.random.Generator) -> Vector:
@@ -125,14 +125,14 @@ def _drawn(best: Sequence[Descent], rng: np.random.Generator) -> Vector:
     return best[min(int(rng.geometric(0.5)) - 1, len(best) - 1)].angles
 
 
-def _endless_starts(search: Search, given: Sequence[Vector], learnt: bool) -> Iterator[Vector]:
-    yield from given
+def _endless_starts(search: Search, first: Sequence[Vector], learnt: bool) -> Iterator[Vector]:
+    yield from first
     for sign in (-1, 1):
         yield ramp(search.ansatz, 1.0, sign)
     wide = widths(search.ansatz, search.objective)
-    known = iter(learnt_angles(search.ansatz, search.objective) if learnt else [])
+    learnt_starts = iter(learnt_angles(search.ansatz, search.objective) if learnt else [])
     for number in count():
-        yield from islice(known, 1)
+        yield from islice(learnt_starts, 1)
         yield random_start(wide, np.random.default_rng([search.seed, number]))
 
 
@@ -187,24 +187,24 @@ def _below(ansatz: Ansatz) -> list[str]:
     own = ansatz.schedule.name
     if own not in SCHEDULES:
         raise InputError(f"this strategy needs one of the schedules {', '.join(SCHEDULES)}, not one of your own")
-    reach, wanted = {own}, [own]
-    while wanted:
-        inner = [name for name in CONTAINED[wanted.pop()] if name != "bilinear" or ansatz.spec.has_own_cost]
-        wanted += [name for name in inner if name not in reach]
+    reach, waiting = {own}, [own]
+    while waiting:
+        inner = [name for name in CONTAINED[waiting.pop()] if name != "bilinear" or ansatz.spec.has_own_cost]
+        waiting += [name for name in inner if name not in reach]
         reach |= set(inner)
     return [name for name in SCHEDULES if name in reach - {own}]
 
 
-def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector]) -> Descent:
+def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, first: Sequence[Vector]) -> Descent:
     check_integer("fresh", fresh, least=0)
     weights = np.cumsum([depth * search.ansatz.at_depth(depth, name).size for depth, name in rungs])
-    found: dict[Rung, Descent] = {}
+    best_of: dict[Rung, Descent] = {}
     for position, (depth, name) in enumerate(rungs):
         ansatz = search.ansatz.at_depth(depth, name)
-        inherited = _inherited(search, ansatz, found)
+        inherited = _inherited(search, ansatz, best_of)
         starts = [descent.angles for descent in inherited]
         if position == len(rungs) - 1:
-            starts = [*given, *starts]
+            starts = [*first, *starts]
         random = fresh if starts else COLD - 2 + fresh
         if not starts:
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
@@ -213,19 +213,19 @@ def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence
         starts += [random_start(wide, np.random.default_rng(seed)) for seed in seeds]
         share = float(weights[position] / weights[-1])
         followed = search.descend(f"{name} {depth}", starts, rounds=CONVERGED, ansatz=ansatz, share=share)
-        found[depth, name] = best = search.reached(ansatz, _best([followed[0], *inherited]))
+        best_of[depth, name] = best = search.reached(ansatz, _best([followed[0], *inherited]))
     return best
 
 
-def _inherited(search: Search, ansatz: Ansatz, found: dict[Rung, Descent]) -> list[Descent]:
+def _inherited(search: Search, ansatz: Ansatz, best_of: dict[Rung, Descent]) -> list[Descent]:
     """Angles of the rungs below, with their value where the state is the same."""
     schedule = ansatz.schedule
     starts = []
     for name in CONTAINED[schedule.name]:
-        if below := found.get((schedule.depth, name)):
+        if below := best_of.get((schedule.depth, name)):
             inner = search.ansatz.at_depth(schedule.depth, name).schedule
             starts.append(_known(inner.embed(below.angles, into=schedule), below.value))
-    if below := found.get((schedule.depth - 1, schedule.name)):
+    if below := best_of.get((schedule.depth - 1, schedule.name)):
         in_layers = search.ansatz.at_depth(schedule.depth - 1, schedule.name).schedule.expand(below.angles)
         starts.append(_known(nearest(schedule, stretched(in_layers, schedule.depth)), np.inf))
         idle = extended(in_layers, schedule.depth)
@@ -260,15 +260,15 @@ def depth_frontier(search: Search) -> Descent:
         bets = search.each(
             f"bet {rung}", starts, partial(_in_box, search, BET), cap=BET_CALLS, ansatz=ansatz, share=half
         )
-        kept = [bet.angles for bet in bets[:KEPT]]
+        best_bets = [bet.angles for bet in bets[:KEPT]]
         how: dict[str, Any] = {"cap": RUN_CALLS, "ansatz": ansatz, "share": whole_rung, "must": False}
-        runs = search.each(f"run {rung}", kept, partial(_in_box, search, RUN), **how)
+        runs = search.each(f"run {rung}", best_bets, partial(_in_box, search, RUN), **how)
         best = search.reached(ansatz, _best([*runs, bets[0]]))
         before = ansatz.schedule.expand(best.angles)
     return best
 
 
-def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: Watch) -> Descent:
+def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: DescentMonitor) -> Descent:
     def slope(angles: Vector) -> tuple[float, Vector]:
         values, slopes = search.objective.values_and_gradients(on, angles[None])
         return float(values[0]), slopes[0]
@@ -277,7 +277,7 @@ def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, 
 
 
 def _deterministic(ansatz: Ansatz, before: Vector | None) -> list[Vector]:
-    schedule, steps = ansatz.schedule, middles(ansatz.schedule.depth)
+    schedule, steps = ansatz.schedule, layer_midpoints(ansatz.schedule.depth)
     if before is None:
         tables = [layer_table(schedule, 0.1, -0.1), layer_table(schedule, 0.1, 0.1)]
     else:
@@ -297,20 +297,20 @@ def threshold(search: Search) -> Descent:
     """
     seed, value = search.seed, search.objective.value
 
-    def local(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
+    def local(on: Ansatz, start: Vector, number: int, watch: DescentMonitor) -> Descent:
         return random_local(partial(value, on), start, BOX, step=LOCAL_STEP, seed=[seed, 1, number], watch=watch)
 
-    def directions(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
+    def directions(on: Ansatz, start: Vector, number: int, watch: DescentMonitor) -> Descent:
         return powell(partial(value, on), start, BOX, tolerance=TOLERANCE, watch=watch)
 
     starts = _in_the_box(search.ansatz, seed)
-    found = search.each("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
-    found += search.each("powell", starts, directions, cap=CALLS, must=False)
-    return search.reached(search.ansatz, _best(found))
+    descents = search.each("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
+    descents += search.each("powell", starts, directions, cap=CALLS, must=False)
+    return search.reached(search.ansatz, _best(descents))
 
 
 def _in_the_box(ansatz: Ansatz, seed: int) -> list[Vector]:
-    schedule, steps = ansatz.schedule, middles(ansatz.schedule.depth)
+    schedule, steps = ansatz.schedule, layer_midpoints(ansatz.schedule.depth)
     mixing = 0.2 + 1.2 * (1 - steps)
     tables = [layer_table(schedule, 0.2 + 0.8 * steps, last) for last in (mixing, np.pi - mixing)]
     rng = np.random.default_rng([seed, 0])

@@ -18,7 +18,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect_quantum._version import __version__
 from biselect_quantum.circuits.training._search import Search
-from biselect_quantum.circuits.training.first_angles import as_starts, in_units, inert
+from biselect_quantum.circuits.training.first_angles import as_starts, in_units, without_effect
 from biselect_quantum.circuits.training.objectives import FLOOR, Objective
 from biselect_quantum.circuits.training.records import Checkpoint, Descent, Training
 from biselect_quantum.circuits.training.strategies import STRATEGIES
@@ -90,6 +90,14 @@ def train(
         progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
         **options: the strategy's own.
 
+    Returns:
+        The best angles, with their figures and how they were found.
+
+    Raises:
+        InputError: an unknown strategy or objective.
+        TooShortError: `seconds` too few for a single evaluation.
+        OtherTrainingError: a checkpoint of other arguments.
+
     >>> from biselect.core import SelectionProblem
     >>> from biselect_quantum.circuits import Ansatz
     >>> ansatz = Ansatz(SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1), depth=2)
@@ -113,13 +121,13 @@ def train(
     )
     facts: dict[str, Any] = {"seed": seed, "checkpoint": checkpoint, "options": options, "begun": begun}
     name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="best") as told:
+    with progress_of(progress, name, shown_as="best") as reporter:
         if limit is None:
-            search, best = _searched(ansatz, how, progress=told, **facts)
+            search, best = _searched(ansatz, how, progress=reporter, **facts)
             return _trained(ansatz, search, best, strategy, begin)
 
         def work(stop: Stop) -> Training:
-            search, best = _searched(ansatz.ended_by(stop), how, progress=told, **facts)
+            search, best = _searched(ansatz.ended_by(stop), how, progress=reporter, **facts)
             return _trained(search.ansatz, search, best, strategy, begin)
 
         try:
@@ -154,25 +162,25 @@ def _searched(
     if how.start_from is not None:
         options["starts"] = as_starts(ansatz, how.start_from)
     question = _question(ansatz, how.strategy, how.threshold) if how.objective is None else how.objective
-    wanted = Objective.of(question, ansatz, threshold=how.threshold, share=how.share)
+    goal = Objective.of(question, ansatz, threshold=how.threshold, share=how.share)
     means: dict[str, Any] = {"evaluations": evaluations, "seconds": how.seconds, "seed": _seed_number(seed)}
     task = {
         "version": __version__,
         "circuit": ansatz.spec.fingerprint,
         "precision": f"{ansatz.backend} {ansatz.dtype}",
         "strategy": how.strategy,
-        "objective": wanted.describe(),
+        "objective": goal.describe(),
         **means,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
-    kept = Checkpoint(checkpoint, task)
-    search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
+    record = Checkpoint(checkpoint, task)
+    search = Search(ansatz, goal, **means, workers=workers, checkpoint=record, progress=progress)
     begun.append(search)
     try:
         return search, run(search, **options)
     finally:
         search.close()
-        kept.write()
+        record.write()
 
 
 def _trained(ansatz: Ansatz, search: Search, best: Descent, strategy: str, begin: float) -> Training:
@@ -180,17 +188,17 @@ def _trained(ansatz: Ansatz, search: Search, best: Descent, strategy: str, begin
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     ansatz = ansatz.ended_by(NEVER)  # the search is over, and has left time for the figures of what it found
-    wanted, names = search.objective, ansatz.schedule.angle_names
-    rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
+    goal, names = search.objective, ansatz.schedule.angle_names
+    rate = None if goal.threshold is None else ansatz.hit_rate(best.angles, goal.threshold)
     return Training(
         circuit=ansatz.spec.describe(),
         schedule=ansatz.schedule.name,
         depth=ansatz.schedule.depth,
         angle_names=names,
         angles=best.angles,
-        inert=tuple(name for name, idle in zip(names, inert(ansatz), strict=True) if idle),
+        inert=tuple(name for name, idle in zip(names, without_effect(ansatz), strict=True) if idle),
         in_units=in_units(ansatz, best.angles),
-        objective=wanted.describe(),
+        objective=goal.describe(),
         value=best.value,
         energy=ansatz.expectation(best.angles),
         hit_rate=rate,
@@ -199,7 +207,7 @@ def _trained(ansatz: Ansatz, search: Search, best: Descent, strategy: str, begin
         evaluations=search.spent,
         trace=tuple(search.trace),
         stages=tuple(search.stages),
-        notes=tuple(_notes(ansatz, wanted, search, best.angles, rate)),
+        notes=tuple(_notes(ansatz, goal, search, best.angles, rate)),
         seconds=time.perf_counter() - begin,
     )
 
@@ -260,13 +268,13 @@ def _notes(
 
 def _below_chance(ansatz: Ansatz, objective: Objective, angles: NDArray[np.float64]) -> list[str]:
     """A note where the angles hit what is sought less often than a uniform choice does."""
-    known = objective.threshold is not None
+    has_threshold = objective.threshold is not None
     goal = float(ansatz.energies.min()) if objective.threshold is None else objective.threshold
     slack = rounding_slack(energy_scale(ansatz.problem), np.float64)
     rate, chance = ansatz.hit_rate(angles, goal), float(np.mean(ansatz.energies <= goal + slack))
     if rate >= chance - 1e-9:
         return []
-    what = "energies at or below the threshold come" if known else "the optimum comes"
+    what = "energies at or below the threshold come" if has_threshold else "the optimum comes"
     return [
         f"{what} up less often ({rate:.3g} of the shots) than by uniform choice ({chance:.3g}); "
         "for hits train for the objective optimum, with a larger budget, or from another start"

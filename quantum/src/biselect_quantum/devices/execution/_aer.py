@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biselect.errors import MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.samplers import EXACT, NOISE_MODEL, Readout, Sampler, fixed_name
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.samplers import EXACT, NOISE_MODEL, RawShots, Sampler, fixed_name
 from biselect_quantum.devices.qiskit_circuits import check_gates, cut
 from biselect_quantum.devices.targets import load_target
 
@@ -28,16 +28,16 @@ class AerSampling(Sampler):
     name = "aer"
     kind = EXACT
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """Aer takes any gate; beyond a state vector it may take long."""
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure the compiled gates on the qubits that they use."""
         circuit = cut(compiled.circuit)
         method = "statevector" if circuit.num_qubits <= STATEVECTOR_QUBITS else "matrix_product_state"
         simulator = AerSimulator(method=method, max_memory_mb=MEMORY_MB, max_parallel_threads=1)
         result = simulator.run(circuit, shots=shots, seed_simulator=seed).result()
-        return Readout.of(result.get_counts(), circuit.num_clbits)
+        return RawShots.of(result.get_counts(), circuit.num_clbits)
 
 
 class NoisySampling(Sampler):
@@ -48,9 +48,9 @@ class NoisySampling(Sampler):
     def __init__(self, device: str) -> None:
         self.name = fixed_name(f"noisy:{device}")
         self._target = load_target(self.name.partition(":")[2])
-        self._made: tuple[Compiled, NoisyCircuit] | None = None
+        self._made: tuple[CompiledCircuit, NoisyCircuit] | None = None
 
-    def _noisy(self, compiled: Compiled) -> NoisyCircuit:
+    def _noisy(self, compiled: CompiledCircuit) -> NoisyCircuit:
         """The circuit with its errors, made once for all repeats."""
         from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 
@@ -58,12 +58,12 @@ class NoisySampling(Sampler):
             self._made = compiled, cut_noise(compiled, self._target)
         return self._made[1]
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The device must have every gate where it is used, and must have recorded its errors."""
         check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
         self._noisy(compiled)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
         from biselect_quantum.devices.noise.sampling import noisy_table
 
@@ -71,6 +71,6 @@ class NoisySampling(Sampler):
         table, flawless = noisy_table(noisy, shots, seed)
         _, _, device = self.name.partition(":")
         source = f"errors from the snapshot file {device}; " if ".json" in device else ""
-        said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
-        self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
-        return Readout.of(table)
+        remark = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        self.remark = f"{remark}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        return RawShots.of(table)

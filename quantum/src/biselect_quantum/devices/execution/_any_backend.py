@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import BiselectError, InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.remote import scrubbed
-from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, Readout, Sampler
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.remote import mask_secrets
+from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, RawShots, Sampler
 from biselect_quantum.devices.qiskit_circuits import cut, foreign_gate, to_qiskit
 
 try:
@@ -32,19 +32,19 @@ RUNTIME = "qiskit_ibm_runtime"
 RECORDED = (f"{RUNTIME}.fake_provider", "qiskit.providers.fake_provider")  # backends that simulate a device's errors
 
 
-def as_sampler(given: Any) -> Sampler:
+def as_sampler(sampler: Any) -> Sampler:
     """The sampler of ours that takes its shots from the given one."""
-    if _package(given) == RUNTIME and not _is_recorded(given) and _is_mode(given):
-        return _of_runtime(given)
-    if isinstance(given, BaseSamplerV2):
-        backend = _backend_of(given)
-        if _package(given) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
-            return _with_own_options(given, backend)
-        return GivenSampler(given, backend)
-    if isinstance(given, BackendV2):
-        return GivenBackend(given)
+    if _package(sampler) == RUNTIME and not _is_recorded(sampler) and _is_mode(sampler):
+        return _of_runtime(sampler)
+    if isinstance(sampler, BaseSamplerV2):
+        backend = _backend_of(sampler)
+        if _package(sampler) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
+            return _with_own_options(sampler, backend)
+        return GivenSampler(sampler, backend)
+    if isinstance(sampler, BackendV2):
+        return GivenBackend(sampler)
     raise InputError(
-        f"a {type(given).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
+        f"a {type(sampler).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
     )
 
 
@@ -53,16 +53,16 @@ class _Given(Sampler):
 
     _backend: Any
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """A device must have every gate where it is used; a simulator may take another for one without errors."""
         if self._backend is not None and _is_placed(self._backend):
-            if said := foreign_gate(compiled.circuit, self._backend.target):
+            if foreign := foreign_gate(compiled.circuit, self._backend.target):
                 raise InputError(
-                    f"{self.name} has no {said}, which the circuit uses: it was compiled for {compiled.target!r}; "
+                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for {compiled.target!r}; "
                     "give this backend to compile_problem instead"
                 )
 
-    def _wires(self, compiled: Compiled) -> QuantumCircuit:
+    def _wires(self, compiled: CompiledCircuit) -> QuantumCircuit:
         """The compiled circuit, on the device's qubits or on its own."""
         return compiled.circuit if self._backend is not None and _is_placed(self._backend) else cut(compiled.circuit)
 
@@ -77,8 +77,8 @@ class _Given(Sampler):
         except BiselectError:
             raise
         except Exception as error:
-            said = scrubbed(error) or type(error).__name__
-            raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {said}") from None
+            message = mask_secrets(error) or type(error).__name__
+            raise BiselectError(f"{self.name} gave no shots: {type(error).__name__}: {message}") from None
 
 
 class GivenSampler(_Given):
@@ -90,7 +90,7 @@ class GivenSampler(_Given):
         exact = isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler)
         self.kind = EXACT if exact else UNKNOWN if backend is None else _kind(backend)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the sampler where it takes one."""
         logical = _keeps_budgets(self._sampler)
         circuit = to_qiskit(compiled.program) if logical else self._wires(compiled)
@@ -100,8 +100,8 @@ class GivenSampler(_Given):
             result = (self._sampler if seeded is None else seeded).run([circuit], shots=shots).result()
             bits = bits_of(result[0].data, circuit)
             if logical:
-                return Readout.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
-            return Readout.of(bits)
+                return RawShots.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
+            return RawShots.of(bits)
 
 
 class GivenBackend(_Given):
@@ -112,14 +112,14 @@ class GivenBackend(_Given):
         self.name = f"backend:{_plain(backend.name)}"
         self.kind = _kind(backend)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the backend where it takes one."""
         circuit = self._wires(compiled)
         seeded = hasattr(self._backend.options, "seed_simulator")
         self._told(seeded)
         with self._guarded():
             job = self._backend.run(circuit, shots=shots, **({"seed_simulator": seed} if seeded else {}))
-            return Readout.of(job.result().get_counts(), circuit.num_clbits)
+            return RawShots.of(job.result().get_counts(), circuit.num_clbits)
 
 
 def with_seed(sampler: BaseSamplerV2, seed: int) -> Any:
@@ -195,9 +195,9 @@ def _with_own_options(sampler: Any, backend: Any) -> Sampler:
         ]
         return twin
 
-    found = IbmSampling(sampler.mode or backend, backend.service, tagged)
-    found.name = _sampler_name(sampler, backend)
-    return found
+    sampling = IbmSampling(sampler.mode or backend, backend.service, tagged)
+    sampling.name = _sampler_name(sampler, backend)
+    return sampling
 
 
 def _backend_of(sampler: Any) -> Any:
@@ -208,9 +208,9 @@ def _backend_of(sampler: Any) -> Any:
     return backend if isinstance(backend, BackendV2) else None
 
 
-def _is_mode(given: Any) -> bool:
+def _is_mode(mode: Any) -> bool:
     """Whether it is a device, Session or Batch, of which samplers are made."""
-    return isinstance(given, BackendV2) or hasattr(given, "session_id")
+    return isinstance(mode, BackendV2) or hasattr(mode, "session_id")
 
 
 def _is_placed(backend: Any) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.execution import remote
-from biselect_quantum.devices.execution.remote import account_secrets, scrubbed
+from biselect_quantum.devices.execution.remote import account_secrets, mask_secrets
 from biselect_quantum.devices.qiskit_circuits import check_gates
 
 try:
@@ -38,7 +38,7 @@ class IbmSampling(remote.Service):
         self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
         self.name = f"ibm:{self._backend.name}"
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The device must have every gate where it is used; the client no longer looks before it hands in."""
         check_gates(compiled.circuit, self._backend.target, self.name, compiled.target)
 
@@ -50,7 +50,7 @@ class IbmSampling(remote.Service):
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error, _stored_secrets())}; store an account with "
+                f"no access to ibm:{device}: {mask_secrets(error, _stored_secrets())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)
@@ -58,8 +58,8 @@ class IbmSampling(remote.Service):
     def find(self, tag: str) -> str | None:
         """The latest job with the tag."""
         with self._guarded("looking for earlier jobs"):
-            found = self._service.jobs(job_tags=[tag], limit=1)
-        return str(found[0].job_id()) if found else None
+            jobs = self._service.jobs(job_tags=[tag], limit=1)
+        return str(jobs[0].job_id()) if jobs else None
 
     def _run(self, circuit: Any, shots: int, tag: str) -> Any:
         sampler = self._make_sampler(mode=self._mode, options={"environment": {"job_tags": [tag]}})
@@ -87,10 +87,10 @@ def _status(error: BaseException) -> int | None:
 
     Qiskit Runtime wraps what its connection raises together with the status, and hides that in errors of its own.
     """
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, RequestsApiError):
-        seen = seen.__cause__ or seen.__context__
-    return None if seen is None else seen.status_code
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, RequestsApiError):
+        cause = cause.__cause__ or cause.__context__
+    return None if cause is None else cause.status_code
 
 
 def _stored_secrets() -> list[str]:

@@ -20,13 +20,13 @@ from biselect.core.sector import Sector, TooLargeError
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.starts import basis_state
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.samplers import EXACT, Readout, Sampler
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.samplers import EXACT, RawShots, Sampler
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect_quantum.simulate.layers import Layers
 from biselect_quantum.simulate.limits import check_memory
 from biselect_quantum.simulate.program import RZZ, XY, Classes, Edge, Program
-from biselect_quantum.simulate.states import measure
+from biselect_quantum.simulate.states import sample_state
 
 if TYPE_CHECKING:
     from biselect_quantum.simulate.wide import WideSampler
@@ -40,13 +40,13 @@ class SectorSampling(Sampler):
     name = "sector"
     kind = EXACT
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The state must fit into memory."""
         check_sector(compiled.program)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure the program, not the compiled gates."""
-        return Readout.of_logical(*sector_shots(compiled.program, shots, seed), compiled)
+        return RawShots.of_logical(*sector_shots(compiled.program, shots, seed), compiled)
 
 
 class WideSampling(Sampler):
@@ -55,13 +55,13 @@ class WideSampling(Sampler):
     name = "wide"
     kind = EXACT
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The start must be a basis state."""
         from biselect_quantum.simulate.wide.order import basis_start
 
         basis_start(compiled.program)
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure the program, not the compiled gates."""
         measured = wide_shots(compiled.program, shots, seed)
         report = _wide_sampler(compiled.program).report
@@ -69,7 +69,7 @@ class WideSampling(Sampler):
             f"largest bond χ = {report.largest_bond}, discarded weight {report.discarded_weight:.1e}, "
             f"norm off by {report.norm_error:.1e}"
         )
-        return Readout.of_logical(*measured, compiled)
+        return RawShots.of_logical(*measured, compiled)
 
 
 def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -79,7 +79,7 @@ def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], N
 
 def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Distinct bit strings over the logical qubits, and how often each was measured."""
-    rows, columns, counts = measure(_shared_state(program), shots, seed)
+    rows, columns, counts = sample_state(_shared_state(program), shots, seed)
     samples, features = program.registers()
     bits = np.zeros((len(counts), program.qubits), dtype=np.uint8)
     np.put_along_axis(bits, samples.subsets[rows], 1, axis=1)
@@ -170,15 +170,15 @@ class _Layer:
 
     def classes(self, qubits: range) -> Classes:
         """The hops of one register; each joins the class before it where it shares no qubit with that."""
-        found: list[list[Edge]] = []
+        classes: list[list[Edge]] = []
         for i, j in self.hops:
             if i in qubits:
                 edge = (i - qubits.start, j - qubits.start)
-                if found and not {end for other in found[-1] for end in other} & set(edge):
-                    found[-1].append(edge)
+                if classes and not {end for other in classes[-1] for end in other} & set(edge):
+                    classes[-1].append(edge)
                 else:
-                    found.append([edge])
-        return tuple(map(tuple, found))
+                    classes.append([edge])
+        return tuple(map(tuple, classes))
 
 
 def _layers(program: Program) -> list[_Layer]:

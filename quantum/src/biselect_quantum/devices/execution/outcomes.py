@@ -6,28 +6,35 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from biselect.core.files import write_file
-from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of, pooled
+from biselect_quantum.devices.analysis import (
+    MeasuredFigures,
+    RepairedFigures,
+    analyse,
+    analyse_repaired,
+    goal_of,
+    pooled,
+)
 from biselect_quantum.devices.circuit_files import StoredCircuit
 from biselect_quantum.devices.compiled_circuit import Resources
 from biselect_quantum.devices.execution.run import StoredRun, by_repeat, calibration_of, measurements
-from biselect_quantum.devices.execution.samplers import Readout, place_of, sampler_for
+from biselect_quantum.devices.execution.samplers import RawShots, place_of, sampler_for
 from biselect_quantum.devices.readout import Corrected, UnreadableBitError, correct
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 
 
-def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]:
+def forecast(circuit: StoredCircuit, request: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a `plan`, or of a fixed run's content; refuses what a simulator could not measure.
 
     No service is asked.
     """
-    place, compiled, taken = place_of(asked["on"]), circuit.compiled, measurements(asked)
+    place, compiled, planned = place_of(request["on"]), circuit.compiled, measurements(request)
     if not place.service:
-        sampler_for(asked["on"]).check(compiled)
+        sampler_for(request["on"]).check(compiled)
     return {
-        "on": asked["on"],
-        "kind": asked["kind"],
+        "on": request["on"],
+        "kind": request["kind"],
         "problem_hash": circuit.problem.digest,
         "target": circuit.manifest["target"],
         "qubits": compiled.program.qubits,
@@ -35,12 +42,12 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
         "path": compiled.path.name,
         "depth": compiled.resources.depth,
         "two_qubit_gates": compiled.resources.two_qubit_gates,
-        **{name: asked[name] for name in ("shots", "repeats", "seeds")},
+        **{name: request[name] for name in ("shots", "repeats", "seeds")},
         "circuit_seconds": compiled.resources.duration,
-        "readout": asked["readout"],
-        "circuits": len(taken),
-        "shots_taken": sum(measurement.shots for measurement in taken),
-        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in taken)),
+        "readout": request["readout"],
+        "circuits": len(planned),
+        "shots_taken": sum(measurement.shots for measurement in planned),
+        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in planned)),
     }
 
 
@@ -51,7 +58,7 @@ def device_seconds(resources: Resources, shots: int) -> float | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What a run found.
+    """Figures of a finished run.
 
     Attributes:
         run: the run.
@@ -65,8 +72,8 @@ class Outcome:
 
     run: StoredRun
     kind: str
-    strict: Strict
-    repaired: Repaired
+    strict: MeasuredFigures
+    repaired: RepairedFigures
     shots_taken: int
     corrected: Corrected | None
     uncorrected: str | None
@@ -86,8 +93,12 @@ class Outcome:
         }
 
 
-def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
-    """Decode and analyse what `execute` gave."""
+def outcome(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
+    """Decode and analyse the raw shots that `execute` gave.
+
+    Returns:
+        Figures of the shots as measured, after repair and, where it was asked for, after readout correction.
+    """
     problem, sparse = run.circuit.problem, run.circuit.surrogate
     layout = run.circuit.compiled.clbits
     repeats = by_repeat(run.measurements, readouts)
@@ -112,8 +123,8 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     )
 
 
-def conclude(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
+def conclude(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
     """`outcome`, written to the run's folder too."""
-    found = outcome(run, readouts)
-    write_file(run.folder / ANALYSIS, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
-    return found
+    result = outcome(run, readouts)
+    write_file(run.folder / ANALYSIS, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
+    return result

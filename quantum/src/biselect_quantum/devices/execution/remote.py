@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 from biselect.errors import BiselectError
-from biselect_quantum.devices.compiled_circuit import Compiled
-from biselect_quantum.devices.execution.samplers import HARDWARE, Readout, Sampler
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.execution.samplers import HARDWARE, RawShots, Sampler
 from biselect_quantum.devices.targets import snapshot
 from biselect_quantum.shots import bit_table
 
@@ -45,25 +45,25 @@ _SHAPES = (
 )
 
 
-def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
+def mask_secrets(message: object, secrets: Iterable[str] = ()) -> str:
     """A message without tokens, passwords, addresses that hold one, and the given secrets.
 
-    >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
+    >>> mask_secrets("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
     'GET https://***@example.org/jobs?token=*** failed: 401; ***'
     """
-    known = _spellings({*secrets, *(os.environ.get(name, "") for name in VARIABLES)})
+    secret_spellings = _spellings({*secrets, *(os.environ.get(name, "") for name in VARIABLES)})
     guessed = {value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= _SHORTEST}
-    text = _without(str(message), (secret for secret in known | guessed if len(secret) >= _SHORTEST))
+    text = _without(str(message), (secret for secret in secret_spellings | guessed if len(secret) >= _SHORTEST))
     text = _IN_ADDRESS.sub(f"{MASK}@", text)
     for shape in _SHAPES:
         text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
-    return _without(text, known)  # short ones last: a part of a word like `token` would hide a shape
+    return _without(text, secret_spellings)  # short ones last: a part of a word like `token` would hide a shape
 
 
 def account_secrets(accounts: Any) -> list[str]:
     """Everything in an account, or in a store of them, that is not public: token, instance, those of proxies."""
-    found = [*_leaves(accounts)]
-    return found + [password for value in found if (password := _password(value))]
+    leaves = [*_leaves(accounts)]
+    return leaves + [password for value in leaves if (password := _password(value))]
 
 
 def _leaves(content: Any, name: str = "") -> Iterator[str]:
@@ -87,11 +87,11 @@ def _password(address: str) -> str | None:
 
 def _spellings(secrets: Iterable[str]) -> set[str]:
     """Each secret as it is, as addresses spell it, and as JSON and Python do."""
-    found: set[str] = set()
+    spellings: set[str] = set()
     for secret in {text for each in secrets for text in (each, each.strip())}:
-        found |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
-        found |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
-    return {each for each in found if each.strip()}
+        spellings |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
+        spellings |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+    return {each for each in spellings if each.strip()}
 
 
 def _without(text: str, secrets: Iterable[str]) -> str:
@@ -121,7 +121,7 @@ class ConnectionLostError(ServiceError):
     """The service cannot be reached; jobs go on without us."""
 
 
-class DoubtfulJobError(ServiceError):
+class UnknownJobStateError(ServiceError):
     """Handing a job in again may pay for it twice; the caller must ask for it with `resubmit=True`."""
 
 
@@ -137,14 +137,14 @@ class Service(Sampler, ABC):
     kind = HARDWARE
     _backend: Any
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """The service itself refuses what its device cannot run, before it takes the job."""
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
         return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)
 
-    def submit(self, compiled: Compiled, shots: int, tag: str) -> str:
+    def submit(self, compiled: CompiledCircuit, shots: int, tag: str) -> str:
         """Hand in one job of one circuit; gives the job's id."""
         with self._guarded("submitting"):
             return str(self._run(compiled.circuit, shots, tag).job_id())
@@ -153,13 +153,13 @@ class Service(Sampler, ABC):
     def find(self, tag: str) -> str | None:
         """The latest job that was handed in with this tag, if the service knows one."""
 
-    def collect(self, job: str, wait: float | None) -> Readout:
+    def collect(self, job: str, wait: float | None) -> RawShots:
         """What a job measured, after at most `wait` seconds; asking again costs nothing."""
         with self._guarded(f"waiting for job {job}", job):
             bits, counts = bit_table(self._measured(job, wait))
             if not counts.sum():
                 raise JobFailedError(f"job {job} ended without shots")
-            return Readout.of_table(bits, counts)
+            return RawShots.of_table(bits, counts)
 
     def snapshot(self) -> dict[str, Any]:
         """The device's calibration as it is now, as far as the client tells."""
@@ -190,15 +190,15 @@ class Service(Sampler, ABC):
         except ServiceError:
             raise
         except Exception as error:
-            kind, said = self._meaning(error), scrubbed(error, self._secrets())
+            kind, message = self._meaning(error), mask_secrets(error, self._secrets())
             if job is not None and kind is StillWaitingError:
                 raise kind(f"job {job} is not done yet; {GO_ON}") from None
             if job is not None and kind is JobFailedError:
-                raise kind(f"job {job} failed: {said}") from None
-            said = f"{self.name}, while {doing}: {said}"
+                raise kind(f"job {job} failed: {message}") from None
+            message = f"{self.name}, while {doing}: {message}"
             if kind in (StillWaitingError, ConnectionLostError):
-                raise ConnectionLostError(f"{said}; {GO_ON}") from None
-            raise ServiceError(said) from None
+                raise ConnectionLostError(f"{message}; {GO_ON}") from None
+            raise ServiceError(message) from None
 
 
 def is_lost(error: BaseException, status: int | None) -> bool:

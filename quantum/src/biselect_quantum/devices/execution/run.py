@@ -27,10 +27,18 @@ from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.devices.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.device_circuit import installed
-from biselect_quantum.devices.execution.samplers import GIVEN, KINDS, Readout, Sampler, fixed_name, kind_of, sampler_for
-from biselect_quantum.devices.readout import Calibration, calibration_circuit, prepared, pulse_errors
+from biselect_quantum.devices.execution.samplers import (
+    GIVEN,
+    KINDS,
+    RawShots,
+    Sampler,
+    fixed_name,
+    kind_of,
+    sampler_for,
+)
+from biselect_quantum.devices.readout import ReadoutCalibration, calibration_circuit, prepared, pulse_errors
 
 CALIBRATIONS = 2  # circuits that readout is calibrated by
 
@@ -59,9 +67,9 @@ class Measurement:
         return f"calibration {self.part + 1} of {CALIBRATIONS}" if self.repeat is None else f"repeat {self.repeat + 1}"
 
 
-def measurements(asked: Mapping[str, Any]) -> tuple[Measurement, ...]:
+def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
     """All that a `plan`, or a fixed run's content, measures, in order."""
-    seed, readout = asked["seed"], asked["readout"]
+    seed, readout = request["seed"], request["readout"]
     calibration = [
         Measurement(
             repeat=None,
@@ -72,33 +80,33 @@ def measurements(asked: Mapping[str, Any]) -> tuple[Measurement, ...]:
         )
         for part in range(CALIBRATIONS if readout else 0)
     ]
-    repeats = [Measurement(repeat=n, shots=asked["shots"], seed=own) for n, own in enumerate(asked["seeds"])]
+    repeats = [Measurement(repeat=n, shots=request["shots"], seed=own) for n, own in enumerate(request["seeds"])]
     return (*calibration, *repeats)
 
 
-def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> Compiled:
+def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> CompiledCircuit:
     """What is measured: the compiled circuit, or one that calibrates its readout."""
     if measurement.repeat is not None:
         return circuit.compiled
     return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
 
 
-def by_repeat(taken: Sequence[Measurement], readouts: Sequence[Readout]) -> list[Readout]:
+def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots]) -> list[RawShots]:
     """The shots of each repeat."""
-    return [readout for each, readout in zip(taken, readouts, strict=True) if each.repeat is not None]
+    return [readout for each, readout in zip(planned, readouts, strict=True) if each.repeat is not None]
 
 
 def calibration_of(
-    circuit: StoredCircuit, taken: Sequence[Measurement], readouts: Sequence[Readout]
-) -> Calibration | None:
+    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
+) -> ReadoutCalibration | None:
     """What calibration read; None if there was none."""
-    found = [(each, readout) for each, readout in zip(taken, readouts, strict=True) if each.repeat is None]
-    if not found:
+    pairs = [(each, readout) for each, readout in zip(planned, readouts, strict=True) if each.repeat is None]
+    if not pairs:
         return None
     width = circuit.compiled.circuit.num_clbits
-    return Calibration(
-        prepared=np.array([prepared(width, each.part, each.frame) for each, _ in found]),
-        read=[readout for _, readout in found],
+    return ReadoutCalibration(
+        prepared=np.array([prepared(width, each.part, each.frame) for each, _ in pairs]),
+        read=[readout for _, readout in pairs],
         pulse_errors=pulse_errors(circuit.compiled, circuit.target),
     )
 
@@ -185,7 +193,7 @@ def plan(
     threshold: Threshold | None = None,
     readout: int = 0,
 ) -> dict[str, Any]:
-    """What is asked for: the part of a manifest that must agree when a run is taken up again.
+    """Plan a run: the part of its manifest that must agree when it is taken up again.
 
     Args:
         circuit: what is measured.
@@ -195,6 +203,13 @@ def plan(
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
         readout: calibration shots, of two circuits together, by which readout is corrected; 0 for no correction.
+
+    Returns:
+        JSON data for `freeze`, seeds of all repeats included.
+
+    Raises:
+        InputError: a place that is none, a threshold of another problem, or readout correction where nothing is
+            misread.
     """
     name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = (
@@ -208,7 +223,7 @@ def plan(
         raise InputError("readout needs 2 calibration shots at least, one for each of its circuits")
     if name in PROGRAMS and readout:
         raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
-    asked = {
+    request = {
         "format": FORMAT,
         "circuit": circuit.manifest,
         "on": name,
@@ -220,7 +235,7 @@ def plan(
         "readout": readout,
         "given_threshold": None if threshold is None else asdict(threshold),
     }
-    return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
+    return dict(json.loads(json.dumps(request, allow_nan=False)))  # as a manifest gives it back
 
 
 def _named(sampler: Sampler) -> tuple[str, str]:
@@ -232,27 +247,35 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked: dict[str, Any]) -> StoredRun:
+def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:
         circuit: what is measured.
         source: the folder of its files.
         folder: of the run.
-        asked: from `plan`.
+        request: from `plan`.
+
+    Returns:
+        The run with its manifest, which now holds classical references of both objectives too.
+
+    Raises:
+        InputError: the folder holds another run.
     """
     source, folder = Path(source), Path(folder)
     if is_fixed(folder):
         finish_interrupted(folder)
         fixed = load_run(folder)
-        if other := [name for name in asked if fixed.content.get(name) != asked[name]]:
+        if other := [name for name in request if fixed.content.get(name) != request[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
         return fixed
     problems = {"dense": circuit.problem, "sparse": circuit.surrogate}
-    found = {name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()}
-    threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
-    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
-    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
+    selections = {
+        name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()
+    }
+    threshold = request["given_threshold"] or asdict(Threshold.from_selection(selections["dense"]))
+    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in selections.items()}
+    content = seal({**request, "threshold": threshold, "references": references, "versions": installed(PARTS)})
     needed = {name: (source / name).read_bytes() for name in NEEDED}
     for name in NEEDED:
         if (folder / name).exists() and (folder / name).read_bytes() != needed[name]:
@@ -260,7 +283,7 @@ def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked
     try:
         write_folder(folder, {**needed, NAME: json_bytes(content)}, once=True)
     except FileExistsError:  # another process was first: its run counts
-        return freeze(circuit, source, folder, asked)
+        return freeze(circuit, source, folder, request)
     return StoredRun(content=content, circuit=circuit, folder=folder)
 
 
@@ -270,7 +293,11 @@ def is_fixed(folder: str | Path) -> bool:
 
 
 def load_run(folder: str | Path) -> StoredRun:
-    """A fixed run; refuses a manifest that does not fit its own hash."""
+    """Load a fixed run from its folder.
+
+    Raises:
+        InputError: the manifest is of another release, or was changed.
+    """
     folder = Path(folder)
     path = folder / NAME
     content = read_json(path)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.targets import name_with_hash
 from biselect_quantum.shots import CountedBits, Shots, bit_table, decode_bits
 
@@ -54,7 +54,7 @@ GIVEN_BY = "_any_backend:as_sampler"
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
 
 
-class Readout(CountedBits):
+class RawShots(CountedBits):
     """Strings of classical bits, and how often each was seen; column c of `bits` is classical bit c."""
 
     @classmethod
@@ -66,7 +66,7 @@ class Readout(CountedBits):
         return cls.of_table(bits, counts)
 
     @classmethod
-    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Self:
+    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: CompiledCircuit) -> Self:
         """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
         table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
         table[:, list(compiled.clbits)] = bits
@@ -105,10 +105,10 @@ class Sampler(Protocol):
     kind: str
     remark: str = ""
 
-    def check(self, compiled: Compiled) -> None:
+    def check(self, compiled: CompiledCircuit) -> None:
         """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
 
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
         """Measure; one seed fixes the shots, except on hardware."""
 
 
@@ -117,8 +117,8 @@ def place_of(on: str) -> Place:
     name, colon, where = on.partition(":")
     place = (PLACES | GIVEN).get(name)
     if place is None or bool(place.takes) != bool(where) or (colon and not where):
-        shown = "that" if place is None else name  # an unknown name may hold a credential
-        raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
+        label = "that" if place is None else name  # an unknown name may hold a credential
+        raise InputError(f"{label} is not where circuits can be run as given; choose one of {FORMS}")
     if place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place
@@ -149,18 +149,21 @@ def foreign_device(on: str, compiled_for: str) -> str | None:
 
 
 def sampler_for(on: Any) -> Sampler:
-    """The sampler of a place by name, or one of the caller's own.
+    """Find the sampler of a place by name, or wrap one of the caller's own.
 
     Args:
         on: `sector`, `wide`, `aer`, `noisy:DEVICE`, `ibm:DEVICE` or another of `PLACES`; or any BaseSamplerV2 or
             BackendV2 of Qiskit, or a Session or Batch of Qiskit Runtime. Hardware is connected to by the service's own
             account.
+
+    Raises:
+        InputError: a name that is no place, or an object that takes no shots.
     """
     if hasattr(on, "sample") and hasattr(on, "kind"):
         return on
     if not isinstance(on, str):
-        taken: Sampler = resolve_name(f"{__package__}.{GIVEN_BY}")(on)
-        return taken
+        own_sampler: Sampler = resolve_name(f"{__package__}.{GIVEN_BY}")(on)
+        return own_sampler
     place, where = place_of(on), on.partition(":")[2]
     if not place.made_by:
         raise InputError(f"{on} is a sampler of the caller's: give the object itself, as in execute(run, sampler)")

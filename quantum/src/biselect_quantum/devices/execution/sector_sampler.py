@@ -118,13 +118,13 @@ def program_of(circuit: QuantumCircuit, n_samples: int | None = None) -> tuple[P
     n = _samples(circuit, n_samples)
     steps = [step for step in circuit.data if step.operation.name != "barrier"]
     qubits = [_places(circuit, step) for step in steps]
-    done, budgets = _dicke_start(steps, qubits, n, circuit.num_qubits)
+    prefix, budgets = _dicke_start(steps, qubits, n, circuit.num_qubits)
     bits = [0] * circuit.num_qubits
     ops: list[Op] = []
     reads: dict[int, int] = {}
     measured: set[int] = set()  # not reads' values: a classical bit may be written twice, and keeps the second qubit
     touched: set[int] = set()
-    for number in range(done, len(steps)):
+    for number in range(prefix, len(steps)):
         step, places = steps[number], qubits[number]
         name, angles = step.operation.name, step.operation.params
         gate = f"gate {number + 1} ({name} on {', '.join(map(str, places))})"
@@ -180,9 +180,9 @@ def _dicke_start(
     """How many gates prepare a Dicke state, and its budgets; (0, None) for another start."""
     first, k = _longest_dicke(steps, qubits, range(n), total)
     second, m = _longest_dicke(steps[first:], qubits[first:], range(n, total), total)
-    done = first + second
-    spread = any(step.operation.name == "cx" for step in steps[:done])
-    return (done, (k, m)) if spread and k and m else (0, None)
+    prefix = first + second
+    spread = any(step.operation.name == "cx" for step in steps[:prefix])
+    return (prefix, (k, m)) if spread and k and m else (0, None)
 
 
 def _longest_dicke(
@@ -191,12 +191,12 @@ def _longest_dicke(
     """The longest preparation that the gates begin with, and its budget; 0 and 0 if none."""
     best = (0, 0)
     for ones in range(1, len(register) + 1):
-        wanted = QuantumCircuit(total)
-        prepare_dicke(wanted, register, ones)
-        size = len(wanted.data)
+        pattern = QuantumCircuit(total)
+        prepare_dicke(pattern, register, ones)
+        size = len(pattern.data)
         if best[0] < size <= len(steps) and all(
-            _same(step.operation, other.operation) and places == _places(wanted, other)
-            for step, places, other in zip(steps, qubits, wanted.data, strict=False)
+            _same(step.operation, other.operation) and places == _places(pattern, other)
+            for step, places, other in zip(steps, qubits, pattern.data, strict=False)
         ):
             best = (size, ones)
     return best

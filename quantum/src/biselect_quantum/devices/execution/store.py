@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.untrusted import check_seal, json_of, refused_as, seal
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.devices.execution.samplers import Readout
+from biselect_quantum.devices.execution.samplers import RawShots
 
 if TYPE_CHECKING:
     from biselect_quantum.devices.execution.run import StoredRun
@@ -44,34 +44,34 @@ class RunStore:
         with locked(run.folder) as database:
             yield cls(run, database)
 
-    def readouts(self) -> list[Readout]:
+    def readouts(self) -> list[RawShots]:
         """What the finished measurements read, in order."""
         return [self._readout(number, record) for number, record in enumerate(self._records("measurements"))]
 
-    def _readout(self, number: int, record: Record) -> Readout:
+    def _readout(self, number: int, record: Record) -> RawShots:
         try:
             if number >= len(self._run.measurements):
                 raise InputError(f"the run has {len(self._run.measurements)} measurements only")
             expected = self._facts(number)
             if other := [name for name in expected if record[name] != expected[name]]:
                 raise InputError(f"it differs from the manifest in {', '.join(other)}")
-            readout = Readout.from_dict(record)
+            readout = RawShots.from_dict(record)
             self.check(number, readout)
         except (KeyError, TypeError, ValueError) as error:
             where = f"{self._run.folder / RESULTS}: record {number + 1}"
             raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
         return readout
 
-    def check(self, number: int, readout: Readout) -> None:
+    def check(self, number: int, readout: RawShots) -> None:
         """Refuse what a measurement of the run cannot have given."""
-        width, wanted = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
-        if width != wanted:
-            raise InputError(f"the shots have {width} classical bits, the circuit has {wanted}")
-        asked = self._run.measurements[number].shots
-        if readout.counts.min() < 0 or not 0 < readout.shots <= asked:
-            raise InputError(f"there are {readout.shots} shots, {asked} were asked for")
+        width, clbits = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
+        if width != clbits:
+            raise InputError(f"the shots have {width} classical bits, the circuit has {clbits}")
+        planned_shots = self._run.measurements[number].shots
+        if readout.counts.min() < 0 or not 0 < readout.shots <= planned_shots:
+            raise InputError(f"there are {readout.shots} shots, {planned_shots} were asked for")
 
-    def add(self, number: int, readout: Readout) -> None:
+    def add(self, number: int, readout: RawShots) -> None:
         """Keep a finished measurement, with its seed and how many shots were asked for."""
         self.check(number, readout)
         self._append("measurements", {**self._facts(number), **readout.to_dict()})
@@ -86,8 +86,8 @@ class RunStore:
 
     def _facts(self, number: int) -> Record:
         """What the manifest says about a measurement."""
-        asked = self._run.measurements[number]
-        return {"measurement": number, "seed": asked.seed, "asked": asked.shots}
+        measurement = self._run.measurements[number]
+        return {"measurement": number, "seed": measurement.seed, "asked": measurement.shots}
 
     def _append(self, table: str, content: Record) -> None:
         record = json.dumps(seal({**content, "manifest": self._run.hash}), allow_nan=False)
@@ -95,15 +95,15 @@ class RunStore:
 
     def _records(self, table: str) -> list[Record]:
         path = self._run.folder / RESULTS
-        found = []
+        records = []
         for number, (text,) in enumerate(self._database.execute(f"SELECT record FROM {table} ORDER BY number")):
             with refused_as(f"{path}: record {number + 1} of {table} cannot be read"):
                 record: Record = json_of(text)
                 check_seal(record, f"{path}: record {number + 1} of {table}")
             if record.get("manifest") != self._run.hash:
                 raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
-            found.append(record)
-        return found
+            records.append(record)
+        return records
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Recorded errors of a device, simulated. A noise model is not hardware, and everything here says so.
 
-Names load on first use: courses of errors can be run as state vectors without Qiskit.
+Names load on first use: trajectories of errors can be run as state vectors without Qiskit.
 """
 
 import lazy_loader

@@ -1,8 +1,7 @@
-from .noisy_circuit import LABEL as LABEL
 from .noisy_circuit import NoisyCircuit as NoisyCircuit
 from .noisy_circuit import cut_noise as cut_noise
-from .probabilities import NoisyChances as NoisyChances
-from .probabilities import noisy_chances as noisy_chances
+from .probabilities import NoisyProbabilities as NoisyProbabilities
+from .probabilities import noisy_probabilities as noisy_probabilities
 from .recorded_errors import filled_in as filled_in
 from .sampling import NoisyShots as NoisyShots
 from .sampling import noisy_shots as noisy_shots

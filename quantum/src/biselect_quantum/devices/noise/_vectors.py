@@ -1,8 +1,8 @@
-"""Courses of errors as state vectors: what a circuit that joins all its qubits needs.
+"""Trajectories of errors as state vectors: what a circuit that joins all its qubits needs.
 
 Gates are gathered into stages, each some turned qubits and then one diagonal, so a layer of a hundred RZZ gates costs
 as much as one. A Pauli that goes wrong inside a diagonal moves to its end: X turns the sign of all later terms of its
-qubit. Courses are run in the order of their first error, all from one state that goes on without any: what a course
+qubit. Trajectories are run in the order of their first error, all from one state that goes on without any: what one
 shares with the flawless one is run once. Which bit of the state a qubit has is settled backwards from the readout, so
 that a SWAP costs nothing and bits come out in the order in which they are read.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.devices.noise.trajectories import WAIT, Errors, PlainCircuit, Step, pauli_labels
+from biselect_quantum.devices.noise.trajectories import WAIT, Step, Trajectory, TwirledCircuit, pauli_labels
 
 WIDEST = 24  # a state of 24 qubits takes 128 MiB in single precision, and two are held
 
@@ -69,21 +69,21 @@ FRAMES: dict[str, tuple[Matrix, Matrix]] = {  # turns about Z ⊗ Z to what else
 PASSED_OVER = ("barrier", "measure", "delay")
 
 
-class Turn(NamedTuple):
+class Rotation(NamedTuple):
     """One qubit, by its bit."""
 
     bit: int
     matrix: Matrix
 
 
-class Term(NamedTuple):
+class PhaseTerm(NamedTuple):
     """exp(iφ s), or exp(iφ s s') of two bits."""
 
     bits: tuple[int, ...]
     angle: float
 
 
-class Mark(NamedTuple):
+class ErrorSite(NamedTuple):
     """Where a Pauli may go wrong."""
 
     bit: int
@@ -94,8 +94,8 @@ class Mark(NamedTuple):
 class Stage:
     """Some qubits turned, then one diagonal; in the order of the circuit."""
 
-    turns: list[Turn | Mark] = field(default_factory=list)
-    terms: list[Term | Mark] = field(default_factory=list)
+    turns: list[Rotation | ErrorSite] = field(default_factory=list)
+    terms: list[PhaseTerm | ErrorSite] = field(default_factory=list)
 
 
 class StageArrays(NamedTuple):
@@ -109,14 +109,14 @@ class StageArrays(NamedTuple):
 
 
 class StagedCircuit:
-    """A circuit in stages, ready for any course of errors.
+    """A circuit in stages, ready for any trajectory of errors.
 
     Args:
         circuit: with all of its qubits read.
         real: np.float32 for single precision, np.float64 for double.
     """
 
-    def __init__(self, circuit: PlainCircuit, real: Any = np.float32) -> None:
+    def __init__(self, circuit: TwirledCircuit, real: Any = np.float32) -> None:
         self.circuit, self.real = circuit, real
         bits = _first_bits(circuit)
         self.width = len(bits)
@@ -151,17 +151,17 @@ class StagedCircuit:
             for place, qubit in enumerate(step.qubits if step.chances else ()):
                 bit = bits[qubit]
                 stage, late = at[bit]
-                mark = Mark(bit, (number, place))
+                mark = ErrorSite(bit, (number, place))
                 (self.stages[stage].terms if late else self.stages[stage].turns).append(mark)
                 self.stage_of[number, place] = stage
 
-    def _add(self, piece: Turn | Term, at: dict[int, tuple[int, bool]]) -> None:
-        if isinstance(piece, Turn):
+    def _add(self, piece: Rotation | PhaseTerm, at: dict[int, tuple[int, bool]]) -> None:
+        if isinstance(piece, Rotation):
             stage, late = at[piece.bit]
             diagonal = not piece.matrix[0, 1] and not piece.matrix[1, 0]
             if late and diagonal:
                 angles = np.angle(np.diagonal(piece.matrix))
-                self.stages[stage].terms.append(Term((piece.bit,), float(angles[0] - angles[1]) / 2))
+                self.stages[stage].terms.append(PhaseTerm((piece.bit,), float(angles[0] - angles[1]) / 2))
                 return
             stage += late
             if stage == len(self.stages):
@@ -173,49 +173,49 @@ class StagedCircuit:
             self.stages[stage].terms.append(piece)
             at |= dict.fromkeys(piece.bits, (stage, True))
 
-    def probabilities(self, courses: Iterable[Errors]) -> Iterator[tuple[Errors, NDArray[Any]]]:
-        """Each course with the probabilities of what is there to be read, bit 0 the lowest; the flawless one last."""
+    def probabilities(self, trajectories: Iterable[Trajectory]) -> Iterator[tuple[Trajectory, NDArray[Any]]]:
+        """Each trajectory with the probabilities of all bitstrings, bit 0 the lowest; the flawless one comes last."""
         from biselect_quantum.devices.noise._vector_kernels import run_stage  # loads numba, and compiles on first use
 
-        letters = {course: self._letters(course) for course in courses}
+        letters = {trajectory: self._letters(trajectory) for trajectory in trajectories}
         begins = {
-            course: min((self.stage_of[site] for site in found), default=len(self.stages))
-            for course, found in letters.items()
+            trajectory: min((self.stage_of[site] for site in sites), default=len(self.stages))
+            for trajectory, sites in letters.items()
         }
         shared = np.zeros((2, 1 << self.width), dtype=self.real)
         shared[0, 0] = 1
         own = np.empty_like(shared)
-        done = 0
-        for course in sorted(letters, key=lambda course: begins[course]):
-            while done < begins[course]:
-                run_stage(shared, *self._flawless[done])
-                done += 1
+        passed = 0
+        for trajectory in sorted(letters, key=lambda trajectory: begins[trajectory]):
+            while passed < begins[trajectory]:
+                run_stage(shared, *self._flawless[passed])
+                passed += 1
             own[:] = shared
-            wrong = {self.stage_of[site] for site in letters[course]}
+            wrong = {self.stage_of[site] for site in letters[trajectory]}
             flipped: set[int] = set()
-            for number in range(done, len(self.stages)):
+            for number in range(passed, len(self.stages)):
                 arrays = self._flawless[number]
                 if number in wrong or flipped:
-                    arrays, flipped = self._arrays(self.stages[number], letters[course], flipped)
+                    arrays, flipped = self._arrays(self.stages[number], letters[trajectory], flipped)
                 run_stage(own, *arrays)
             if flipped:
                 run_stage(own, *self._arrays(Stage(), {}, flipped)[0])
-            yield course, self._read(own)
+            yield trajectory, self._read(own)
 
-    def _letters(self, course: Errors) -> dict[Site, str]:
-        """The Pauli at each site of a course, where it is one."""
-        found = {}
-        for number, pauli in course:
+    def _letters(self, trajectory: Trajectory) -> dict[Site, str]:
+        """The Pauli at each site of a trajectory, where it is one."""
+        letters = {}
+        for number, pauli in trajectory:
             qubits = len(self.circuit.steps[number].qubits)
             for place, letter in enumerate(reversed(pauli_labels(qubits)[pauli])):
                 if letter != "I":
-                    found[number, place] = letter
-        return found
+                    letters[number, place] = letter
+        return letters
 
     def _read(self, state: NDArray[Any]) -> NDArray[Any]:
-        found = state[0] ** 2 + state[1] ** 2
+        squares = state[0] ** 2 + state[1] ** 2
         bits = len(self.circuit.reads)
-        return found if bits == self.width else found.reshape(-1, 1 << bits).sum(axis=0)
+        return squares if bits == self.width else squares.reshape(-1, 1 << bits).sum(axis=0)
 
     def _arrays(
         self, stage: Stage, letters: Mapping[Site, str], flipped: Iterable[int]
@@ -223,14 +223,14 @@ class StagedCircuit:
         """A stage with the Paulis that go wrong in it; bits that come flipped into it, and those that leave it so."""
         matrices: dict[int, Matrix] = dict.fromkeys(flipped, X)
         for turn in stage.turns:
-            letter = letters.get(turn.site) if isinstance(turn, Mark) else None
-            if isinstance(turn, Turn) or letter is not None:
-                matrix = turn.matrix if isinstance(turn, Turn) else PAULIS[letter or ""]
+            letter = letters.get(turn.site) if isinstance(turn, ErrorSite) else None
+            if isinstance(turn, Rotation) or letter is not None:
+                matrix = turn.matrix if isinstance(turn, Rotation) else PAULIS[letter or ""]
                 matrices[turn.bit] = matrix @ matrices.get(turn.bit, ONE)
         fields, pairs = np.zeros(self.width), np.zeros((self.width, self.width))
         signs = np.ones(self.width)
         for term in stage.terms:
-            if isinstance(term, Mark):
+            if isinstance(term, ErrorSite):
                 letter = letters.get(term.site, "I")
                 if letter in "XY":
                     signs[term.bit] *= -1
@@ -253,11 +253,11 @@ class StagedCircuit:
         return arrays, set(np.flatnonzero(signs < 0).tolist())
 
 
-def _first_bits(circuit: PlainCircuit) -> dict[int, int]:
+def _first_bits(circuit: TwirledCircuit) -> dict[int, int]:
     """The bit that each qubit begins with, so that it ends, SWAPs included, with the one that it is read into."""
     reads = list(circuit.reads)
-    used = {qubit for step in circuit.steps for qubit in step.qubits} | set(reads)
-    bits = {qubit: bit for bit, qubit in enumerate([*reads, *sorted(used - set(reads))])}
+    qubits = {qubit for step in circuit.steps for qubit in step.qubits} | set(reads)
+    bits = {qubit: bit for bit, qubit in enumerate([*reads, *sorted(qubits - set(reads))])}
     for step in reversed(circuit.steps):
         if step.name == "swap":
             one, other = step.qubits
@@ -265,21 +265,21 @@ def _first_bits(circuit: PlainCircuit) -> dict[int, int]:
     return bits
 
 
-def _pieces(step: Step, bits: list[int]) -> list[Turn | Term]:
+def _pieces(step: Step, bits: list[int]) -> list[Rotation | PhaseTerm]:
     """A gate as turns and terms, but for a global phase."""
     name, angles = step.name, step.angles
     if name == "swap":
         return []
     if name in ONE_QUBIT:
-        return [Turn(bits[0], np.asarray(ONE_QUBIT[name](*angles), dtype=complex))]
+        return [Rotation(bits[0], np.asarray(ONE_QUBIT[name](*angles), dtype=complex))]
     if name in ("cz", "cp", "cx"):
         angle = (angles[0] if name == "cp" else pi) / 4
-        joined = [Term((bits[0],), -angle), Term((bits[1],), -angle), Term((bits[0], bits[1]), angle)]
-        about = [Turn(bits[1], HADAMARD)] if name == "cx" else []
-        return [*about, *joined, *about]
+        diagonal = [PhaseTerm((bits[0],), -angle), PhaseTerm((bits[1],), -angle), PhaseTerm((bits[0], bits[1]), angle)]
+        about = [Rotation(bits[1], HADAMARD)] if name == "cx" else []
+        return [*about, *diagonal, *about]
     if name in FRAMES:
-        frames = [Turn(bit, frame) for bit, frame in zip(bits, FRAMES[name], strict=True)]
-        back = [Turn(turn.bit, turn.matrix.conj().T) for turn in frames]
-        return [*back, Term((bits[0], bits[1]), -angles[0] / 2), *frames]
-    known = ", ".join(sorted([*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]))
-    raise InputError(f"state vectors do not know the gate {name}; they know {known}")
+        frames = [Rotation(bit, frame) for bit, frame in zip(bits, FRAMES[name], strict=True)]
+        back = [Rotation(turn.bit, turn.matrix.conj().T) for turn in frames]
+        return [*back, PhaseTerm((bits[0], bits[1]), -angles[0] / 2), *frames]
+    names = ", ".join(sorted([*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]))
+    raise InputError(f"state vectors do not know the gate {name}; they know {names}")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise.recorded_errors import Use, check_figures, filling
-from biselect_quantum.devices.noise.trajectories import WAIT, PlainCircuit, Step, is_wait, twirled
+from biselect_quantum.devices.noise.trajectories import WAIT, Step, TwirledCircuit, is_wait, pauli_probabilities
 from biselect_quantum.simulate.wide.order import cuthill_mckee
 
 try:
@@ -56,7 +56,7 @@ class NoisyCircuit:
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
 
     @cached_property
-    def plain(self) -> PlainCircuit:
+    def twirled(self) -> TwirledCircuit:
         """The circuit and its errors, twirled to Paulis, as plain data; bits are its classical ones."""
         twirls: dict[int, tuple[float, ...]] = {}
         steps = []
@@ -65,14 +65,14 @@ class NoisyCircuit:
             waits = is_wait(operation)
             channel = operation if waits else self.errors.get((operation.name, qubits))
             if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
-                twirls[id(channel)] = tuple(twirled(channel).tolist())
+                twirls[id(channel)] = tuple(pauli_probabilities(channel).tolist())
             angles = () if waits else tuple(float(angle) for angle in operation.params)
             steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
         bits = range(self.circuit.num_clbits)
         if unread := [bit for bit in bits if bit not in self.reads]:
             raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
         reads = tuple(self.reads[bit] for bit in bits)
-        return PlainCircuit(steps=tuple(steps), reads=reads, confusion=self.confusion)
+        return TwirledCircuit(steps=tuple(steps), reads=reads, confusion=self.confusion)
 
     def noise_model(self) -> NoiseModel:
         """The errors of the gates as Aer takes them."""
@@ -83,9 +83,9 @@ class NoisyCircuit:
 
 
 def cut_noise(
-    compiled: Compiled, target: Target, *, idle: bool = False, bits: Sequence[int] | None = None
+    compiled: CompiledCircuit, target: Target, *, idle: bool = False, bits: Sequence[int] | None = None
 ) -> NoisyCircuit:
-    """A compiled circuit with the recorded errors of its own qubits.
+    """Cut the recorded errors of a device to the qubits that a compiled circuit uses.
 
     Qubits are renumbered in reverse Cuthill-McKee order of the two-qubit gates, so that a matrix product state finds
     joined qubits close together.
@@ -96,15 +96,21 @@ def cut_noise(
         idle: whether qubits relax while they wait, gates placed as late as they can be. Aer's own model of a device
             lets nothing happen to a waiting qubit.
         bits: the logical qubits to keep, all by default; no gate may join them to others.
+
+    Returns:
+        The circuit on its own qubits with the errors of each gate; waiting included if `idle`.
+
+    Raises:
+        InputError: a figure that the device did not record.
     """
     steps = _steps(compiled, bits)
     place = {qubit: number for number, qubit in enumerate(compiled.circuit.qubits)}
     touched = [tuple(place[qubit] for qubit in step.qubits) for step in steps]
     physical = _line(touched)
     number = {qubit: position for position, qubit in enumerate(physical)}
-    used = [(step.operation.name, place) for step, place in zip(steps, touched, strict=True)]
-    check_has(target, {name for name, _ in used})
-    check_figures(target, used, physical if idle else ())
+    uses = [(step.operation.name, place) for step, place in zip(steps, touched, strict=True)]
+    check_has(target, {name for name, _ in uses})
+    check_figures(target, uses, physical if idle else ())
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
     relaxation = cache(lambda qubit, seconds: _relaxation(target, qubit, seconds).to_instruction())
     circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
@@ -115,7 +121,7 @@ def cut_noise(
         read = [compiled.circuit.find_bit(bit).index for bit in step.clbits]
         circuit.append(step.operation, [number[qubit] for qubit in qubits], read)
         reads |= dict.fromkeys(read, number[qubits[0]])
-    errors, misread = _device_errors(target, physical, used)
+    errors, misread = _device_errors(target, physical, uses)
     confusion = np.array([misread.get(reads.get(bit, -1), np.eye(2)) for bit in range(circuit.num_clbits)])
     return NoisyCircuit(
         circuit=circuit,
@@ -128,27 +134,29 @@ def cut_noise(
 
 
 def _device_errors(
-    target: Target, qubits: Sequence[int], used: Iterable[Use]
+    target: Target, qubits: Sequence[int], uses: Iterable[Use]
 ) -> tuple[dict[Use, Any], dict[int, NDArray[np.float64]]]:
     """Aer's channel of each gate that is used and errs, and how each qubit is misread, qubits renumbered in this order.
 
     Aer takes milliseconds for each. It is asked once for all that have the same figures.
     """
     number = {qubit: position for position, qubit in enumerate(qubits)}
-    known = target.qubit_properties or [None] * target.num_qubits
-    times = [(known[qubit] and known[qubit].t1, known[qubit] and known[qubit].t2) for qubit in qubits]
-    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=[known[qubit] for qubit in qubits])
+    properties = target.qubit_properties or [None] * target.num_qubits
+    times = [
+        (properties[qubit] and properties[qubit].t1, properties[qubit] and properties[qubit].t2) for qubit in qubits
+    ]
+    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=[properties[qubit] for qubit in qubits])
     first: dict[Any, Use] = {}
     like: dict[Use, Use] = {}
-    asked: dict[str, dict[tuple[int, ...], InstructionProperties]] = {}
-    recorded: dict[str, Any] = {name: target[name] for name, _ in used}
-    for name, place in sorted(set(used)):
+    records: dict[str, dict[tuple[int, ...], InstructionProperties]] = {}
+    recorded: dict[str, Any] = {name: target[name] for name, _ in uses}
+    for name, place in sorted(set(uses)):
         entry, here = recorded[name].get(place), tuple(number[qubit] for qubit in place)
         error, seconds = (entry and entry.error) or 0.0, (entry and entry.duration) or 0.0
         like[name, here] = first.setdefault((name, error, seconds, *(times[qubit] for qubit in here)), (name, here))
         if like[name, here] == (name, here):
-            asked.setdefault(name, {})[here] = InstructionProperties(duration=seconds, error=error)
-    for name, places in asked.items():
+            records.setdefault(name, {})[here] = InstructionProperties(duration=seconds, error=error)
+    for name, places in records.items():
         part.add_instruction(target.operation_from_name(name), places, name=name)
     gates = {(name, tuple(place)): error for name, place, error in basic_device_gate_errors(target=part)}
     misread = {
@@ -167,14 +175,14 @@ def check_has(target: Target, names: Iterable[str]) -> None:
             )
 
 
-def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
+def _steps(compiled: CompiledCircuit, bits: Sequence[int] | None) -> list[Any]:
     """The steps of a circuit, or of the part that some logical qubits are on."""
     # delays are left out: a wait is a wait by the times of the gates, whoever asked for it
     steps = [step for step in compiled.circuit.data if step.operation.name not in ("barrier", "delay")]
     if bits is None:
         return steps
-    wanted = {compiled.clbits[bit] for bit in bits}
-    own = {s.qubits[0] for s in steps if s.clbits and compiled.circuit.find_bit(s.clbits[0]).index in wanted}
+    read_bits = {compiled.clbits[bit] for bit in bits}
+    own = {s.qubits[0] for s in steps if s.clbits and compiled.circuit.find_bit(s.clbits[0]).index in read_bits}
     if any(set(step.qubits) & own and set(step.qubits) - own for step in steps):
         raise InputError("a gate joins the register to other qubits; leave cross gates out before compiling")
     return [step for step in steps if step.qubits[0] in own]
@@ -191,7 +199,7 @@ def _line(touched: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target) -> list[list[tuple[int, float]]]:
     """Before each step, how long each of its qubits has waited since its last one; a fresh qubit waits for nothing."""
-    left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
+    time_left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
     starts = [0.0] * len(steps)
     entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
     recorded = [entries[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
@@ -199,8 +207,8 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
     readout = max((t for step, t in zip(steps, lengths, strict=True) if step.operation.name == "measure"), default=0.0)
     for index in reversed(range(len(steps))):
         length = readout if steps[index].operation.name == "measure" else lengths[index]  # read out together
-        starts[index] = max(left.get(qubit, 0.0) for qubit in touched[index]) + length
-        left |= dict.fromkeys(touched[index], starts[index])
+        starts[index] = max(time_left.get(qubit, 0.0) for qubit in touched[index]) + length
+        time_left |= dict.fromkeys(touched[index], starts[index])
     ends: dict[int, float] = {}
     waits = []
     for place, begin, length in zip(touched, starts, lengths, strict=True):

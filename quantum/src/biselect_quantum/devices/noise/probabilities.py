@@ -1,9 +1,9 @@
 """What a noise model gives exact budgets, and given choices: probabilities with standard errors, without shot noise.
 
-The course in which nothing goes wrong counts with its exact probability P₀; of the others some are drawn, and each
-gives its exact output distribution. Misreading is exact too. With f of a course's distribution,
+The trajectory in which nothing goes wrong counts with its exact probability P₀; of the others some are drawn, and each
+gives its exact output distribution. Misreading is exact too. With f of a trajectory's distribution,
 
-    f̂ = P₀ f₀ + (1 - P₀) · mean of the drawn f,   standard error (1 - P₀) · s / √courses
+    f̂ = P₀ f₀ + (1 - P₀) · mean of the drawn f,   standard error (1 - P₀) · s / √trajectories
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import check_integer, check_positions
 from biselect.solvers import solve
 from biselect_quantum.circuits.starts import start_choice
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise._vectors import StagedCircuit
-from biselect_quantum.devices.noise.trajectories import Errors, PlainCircuit, draw_wrong_courses, read_out
+from biselect_quantum.devices.noise.trajectories import Trajectory, TwirledCircuit, draw_faulty_trajectories, read_out
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyChances:
+class NoisyProbabilities:
     """Probabilities of one shot under a noise model.
 
     Attributes:
@@ -40,7 +40,7 @@ class NoisyChances:
         mass_error: its standard error.
         ideal_hit: `hit` without any error of gates or readout.
         flawless: that no gate errs.
-        courses: how many courses of errors were drawn.
+        trajectories: how many trajectories of errors were drawn.
         seconds: what it took.
         label: what this is.
     """
@@ -51,13 +51,13 @@ class NoisyChances:
     mass_error: float
     ideal_hit: float
     flawless: float
-    courses: int
+    trajectories: int
     seconds: float
     label: str
 
 
-def noisy_chances(
-    compiled: Compiled,
+def noisy_probabilities(
+    compiled: CompiledCircuit,
     target: Target,
     problem: SelectionProblem,
     choices: Any = None,
@@ -67,62 +67,65 @@ def noisy_chances(
     idle: bool = False,
     readout: bool = True,
     threads: int = 1,
-) -> NoisyChances:
-    """How likely a compiled circuit hits given choices, and exact budgets, under the recorded errors of its qubits.
+) -> NoisyProbabilities:
+    """Compute how likely a compiled circuit hits given choices, and exact budgets, under recorded errors.
 
-    Each course of errors is a state vector: 20 qubits take some 65 ms, two more five times as long.
+    Each trajectory of errors is a state vector: 20 qubits take some 65 ms, two more five times as long.
 
     Args:
         compiled: what would be submitted.
         target: the device with its recorded errors.
         problem: whose circuit it is.
         choices: a Selection, or (samples, features) pairs by their positions; the best that `solve` finds by default.
-        trajectories: courses of errors that are drawn.
+        trajectories: how many trajectories of errors are drawn.
         seed: fixes them.
         idle: whether waiting qubits relax, see `cut_noise`.
         readout: whether the readout errs too.
-        threads: courses that are run at once.
+        threads: how many trajectories run at once.
+
+    Returns:
+        Probabilities of one shot, from 0 to 1, with standard errors.
     """
     from biselect_quantum.devices.noise.noisy_circuit import cut_noise
 
     begin = perf_counter()
     check_integer("trajectories", trajectories, least=2)
     noisy = cut_noise(compiled, target, idle=idle)
-    circuit = noisy.plain.in_order(compiled.clbits)
-    wanted = _states(problem, choices)
+    circuit = noisy.twirled.in_order(compiled.clbits)
+    register_states = _states(problem, choices)
     confusion = np.split(circuit.confusion, [problem.n_samples])
     weights = []
-    for side, states, misread in zip(compiled.program.registers(), wanted, confusion, strict=True):
+    for side, states, misread in zip(compiled.program.registers(), register_states, confusion, strict=True):
         exact = np.zeros((1 + len(states), 1 << side.n))
         exact[0, (1 << side.subsets).sum(axis=1)] = 1  # the budget, and then one row for each choice
         exact[np.arange(1, len(exact)), states] = 1
-        found = [read_out(row, misread.transpose(0, 2, 1)) for row in exact] if readout else exact
-        weights.append(np.concatenate([found, exact[1:]]))
-    values = weigh_courses(circuit, (weights[0], weights[1]), trajectories, seed=seed, threads=threads)
-    hits = slice(1, 1 + len(wanted[0]))
+        rows = [read_out(row, misread.transpose(0, 2, 1)) for row in exact] if readout else exact
+        weights.append(np.concatenate([rows, exact[1:]]))
+    values = weigh_trajectories(circuit, (weights[0], weights[1]), trajectories, seed=seed, threads=threads)
+    hits = slice(1, 1 + len(register_states[0]))
     (mass, mass_error), (hit, hit_error) = values.mean(slice(0, 1)), values.mean(hits)
-    return NoisyChances(
+    return NoisyProbabilities(
         hit=hit,
         hit_error=hit_error,
         mass=mass,
         mass_error=mass_error,
         ideal_hit=float(values.flawless[hits.stop :].sum()),
         flawless=circuit.flawless,
-        courses=trajectories,
+        trajectories=trajectories,
         seconds=perf_counter() - begin,
         label=noisy.twirled_label,
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CourseValues:
-    """Some probabilities, course by course.
+class TrajectoryValues:
+    """Some probabilities, trajectory by trajectory.
 
     Attributes:
         flawless: where nothing goes wrong.
-        wrong: (courses, probabilities): where something does.
-        counts: how often each of these courses was drawn.
-        chance: of the flawless course.
+        wrong: (trajectories, probabilities): where something does.
+        counts: how often each of these trajectories was drawn.
+        chance: of the flawless trajectory.
     """
 
     flawless: NDArray[np.float64]
@@ -131,57 +134,57 @@ class CourseValues:
     chance: float
 
     def mean(self, columns: slice) -> tuple[float, float]:
-        """The sum of some of the probabilities over all courses, and its standard error."""
+        """The sum of some of the probabilities over all trajectories, and its standard error."""
         right = float(self.flawless[columns].sum())
         if not len(self.counts):
             return right, 0.0
-        drawn = np.repeat(self.wrong[:, columns].sum(axis=1), self.counts)
+        sums = np.repeat(self.wrong[:, columns].sum(axis=1), self.counts)
         rest = 1 - self.chance
-        error = rest * float(drawn.std(ddof=1)) / np.sqrt(len(drawn))
-        return self.chance * right + rest * float(drawn.mean()), float(error)
+        error = rest * float(sums.std(ddof=1)) / np.sqrt(len(sums))
+        return self.chance * right + rest * float(sums.mean()), float(error)
 
 
-def weigh_courses(
-    circuit: PlainCircuit,
+def weigh_trajectories(
+    circuit: TwirledCircuit,
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
     trajectories: int,
     *,
     seed: int = 0,
     threads: int = 1,
     real: Any = np.float32,
-) -> CourseValues:
-    """Σ p(x, y) a(x) b(y) of each course, for each pair of rows a and b; no Qiskit is needed.
+) -> TrajectoryValues:
+    """Σ p(x, y) a(x) b(y) of each trajectory, for each pair of rows a and b; no Qiskit is needed.
 
     Args:
         circuit: with its errors.
         weights: a over the low bits, b over the high ones, as many rows in both.
-        trajectories: courses with errors that are drawn.
+        trajectories: how many with errors are drawn.
         seed: fixes them.
-        threads: courses that are run at once.
+        threads: how many trajectories run at once.
         real: np.float32 for single precision, np.float64 for double.
     """
     staged = StagedCircuit(circuit, real)
     chance = circuit.flawless
-    drawn: Mapping[Errors, int] = {}
+    draws: Mapping[Trajectory, int] = {}
     if chance < 1:
-        drawn = draw_wrong_courses(circuit, trajectories, np.random.default_rng(seed))
+        draws = draw_faulty_trajectories(circuit, trajectories, np.random.default_rng(seed))
     low, high = (np.ascontiguousarray(part.T, dtype=real) for part in weights)
-    courses = list(drawn)
+    faulty = list(draws)
 
-    def weigh(part: list[Errors]) -> dict[Errors, NDArray[np.float64]]:
+    def weigh(part: list[Trajectory]) -> dict[Trajectory, NDArray[np.float64]]:
         return {
-            course: ((found.reshape(len(high), len(low)) @ low) * high).sum(axis=0, dtype=np.float64)
-            for course, found in staged.probabilities(part)
+            trajectory: ((distribution.reshape(len(high), len(low)) @ low) * high).sum(axis=0, dtype=np.float64)
+            for trajectory, distribution in staged.probabilities(part)
         }
 
-    found: dict[Errors, NDArray[np.float64]] = {}
+    weighed_values: dict[Trajectory, NDArray[np.float64]] = {}
     with ThreadPoolExecutor(threads) as pool:
-        for values in pool.map(weigh, [[()], *(courses[first::threads] for first in range(threads))]):
-            found |= values
-    return CourseValues(
-        flawless=found[()],
-        wrong=np.array([found[course] for course in courses]).reshape(len(courses), -1),
-        counts=np.array([drawn[course] for course in courses], dtype=np.int64),
+        for values in pool.map(weigh, [[()], *(faulty[first::threads] for first in range(threads))]):
+            weighed_values |= values
+    return TrajectoryValues(
+        flawless=weighed_values[()],
+        wrong=np.array([weighed_values[trajectory] for trajectory in faulty]).reshape(len(faulty), -1),
+        counts=np.array([draws[trajectory] for trajectory in faulty], dtype=np.int64),
         chance=chance,
     )
 
@@ -191,8 +194,8 @@ def _states(problem: SelectionProblem, choices: Any) -> tuple[NDArray[np.int64],
     if choices is None:
         choices = solve(problem, "auto", seed=0)
     pairs = [start_choice(problem, choices)] if isinstance(choices, Selection) else list(choices)
-    found = []
+    numbers = []
     for side, (name, size) in enumerate(zip(("samples", "features"), problem.coupling.shape, strict=True)):
-        chosen = [check_positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
-        found.append(np.array([(1 << some).sum() for some in chosen]))
-    return found[0], found[1]
+        choice_positions = [check_positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
+        numbers.append(np.array([(1 << some).sum() for some in choice_positions]))
+    return numbers[0], numbers[1]

@@ -23,7 +23,9 @@ Use = tuple[str, tuple[int, ...]]
 
 
 def filled_in(target: Target, by: str | Mapping[str, float]) -> Target:
-    """A device with its missing figures filled in; its description says with what, and so does every noise model of it.
+    """Fill in figures that a device has not recorded.
+
+    The description of the target says with what, and so does every noise model of it.
 
     Args:
         target: some of whose errors, T1 or T2 are not recorded.
@@ -40,46 +42,46 @@ def filled_in(target: Target, by: str | Mapping[str, float]) -> Target:
     if isinstance(by, str):
         if by != WORST:
             raise InputError(f"missing figures are filled in by {WORST!r} or by given ones, not by {by!r}")
-        rates = {name: max(known) for name, gate in content["gates"].items() if (known := _usable(gate["error"]))}
-        rates |= {time: min(known) for time in TIMES if (known := _known(content[time]))}
+        rates = {name: max(figures) for name, gate in content["gates"].items() if (figures := _usable(gate["error"]))}
+        rates |= {time: min(figures) for time in TIMES if (figures := _known(content[time]))}
     else:
         rates = {name: number(f"the figure of {name}", value) for name, value in by.items()}
         if strange := sorted(set(rates) - set(content["gates"]) - set(TIMES)):
             raise InputError(f"{target.description!r} has no {', '.join(strange)} to fill in")
         if bad := [name for name, rate in rates.items() if rate < 0 or (name not in TIMES and rate > 1)]:
             raise InputError(f"the figures of {', '.join(bad)} are neither errors within 0..1 nor times")
-    said = []
+    notes = []
     for name, gate in content["gates"].items():
         missing = [
             error is None and seconds != 0 for error, seconds in zip(gate["error"], gate["duration"], strict=True)
         ]
         if name in rates and name not in PASSIVE and any(missing):
             gate["error"] = [rates[name] if gap else error for error, gap in zip(gate["error"], missing, strict=True)]
-            said.append(f"error of {name} {rates[name]:.3g}{_share(missing)}")
+            notes.append(f"error of {name} {rates[name]:.3g}{_share(missing)}")
     for time in TIMES:
         missing = [value is None for value in content[time]]
         if time in rates and any(missing):
             content[time] = [rates[time] if value is None else value for value in content[time]]
-            said.append(f"{time} {rates[time]:.3g} s{_share(missing)}")
-    if said:
-        content["name"] = f"{content['name']}; {FILLED}{', '.join(said)}"
+            notes.append(f"{time} {rates[time]:.3g} s{_share(missing)}")
+    if notes:
+        content["name"] = f"{content['name']}; {FILLED}{', '.join(notes)}"
     return from_snapshot(content)
 
 
 def filling(target: Target) -> str:
     """What of a device's figures was filled in, to be added to a label; nothing where all were recorded."""
-    _, found, said = (target.description or "").partition(FILLED)
-    return f"; {found}{said}" if found else ""
+    _, marker, note = (target.description or "").partition(FILLED)
+    return f"; {marker}{note}" if marker else ""
 
 
-def check_figures(target: Target, used: Iterable[Use], waiting: Sequence[int] = ()) -> None:
+def check_figures(target: Target, operations: Iterable[Use], waiting: Sequence[int] = ()) -> None:
     """Refuse a circuit of whose operations some have no recorded error; and of whose waiting qubits, no T1 or T2.
 
     An operation that takes no time is virtual: it may lack an error. Without T1 and T2 all of a gate's error counts as
     depolarisation, so only waiting needs them.
     """
     lacks: Counter[str] = Counter()
-    uses = set(used)
+    uses = set(operations)
     recorded: dict[str, Any] = {name: target[name] for name, _ in uses}  # Qiskit makes it anew for everyone who asks
     for name, place in uses:
         entry = recorded[name].get(place)
@@ -91,9 +93,9 @@ def check_figures(target: Target, used: Iterable[Use], waiting: Sequence[int] = 
         properties = target.qubit_properties[qubit] if target.qubit_properties else None
         for time in TIMES:
             lacks[f"{time.upper()} of a waiting qubit"] += getattr(properties, time, None) is None
-    if said := [f"{what} ({count}×)" for what, count in sorted(lacks.items()) if count]:
+    if missing := [f"{what} ({count}×)" for what, count in sorted(lacks.items()) if count]:
         raise InputError(
-            f"{target.description!r} has not recorded what a noise model of this circuit needs: {', '.join(said)}. "
+            f"{target.description!r} has not recorded what a noise model of this circuit needs: {', '.join(missing)}. "
             "That is not taken for none: fill in errors, T1 and T2 with biselect_quantum.devices.noise.filled_in, by "
             "the worst recorded figure or by published ones, or take a device that has recorded it"
         )

@@ -1,7 +1,7 @@
 """Shots of the whole circuit under a noise model: what goes wrong is drawn first, then states are run.
 
-All shots in which nothing goes wrong share one state, and so do shots with the same course of errors; only the rest are
-run one by one, as matrix product states or as state vectors: whichever should take less time.
+All shots in which nothing goes wrong share one state, and so do shots with the same trajectory of errors; only the rest
+are run one by one, as matrix product states or as state vectors: whichever should take less time.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise._vectors import WIDEST, StagedCircuit
 from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, cut_noise
-from biselect_quantum.devices.noise.trajectories import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
+from biselect_quantum.devices.noise.trajectories import (
+    Trajectory,
+    TwirledCircuit,
+    draw_trajectories,
+    is_wait,
+    pauli_labels,
+)
 from biselect_quantum.shots import Shots, bit_table, decode_bits
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
-# what one core took, to choose how a course is run; `benchmarks/bench_trajectories.py` prints both sides
+# what one core took, to choose how a trajectory is run; `benchmarks/bench_trajectories.py` prints both sides
 STAGE_SECONDS, TURN_SECONDS, DIAGONAL_SECONDS = 5e-5, 0.4e-9, 1.2e-9  # the last two for each amplitude
 RUN_SECONDS, GATE_SECONDS, BOND_SECONDS = 3e-3, 1e-4, 1e-11  # of Aer, the last for each χ³
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyShots:
-    """What was read.
+    """Shots under a noise model.
 
     Attributes:
         shots: under the original variables, in or out of the budgets.
@@ -52,12 +58,12 @@ class NoisyShots:
 
 
 def noisy_shots(
-    compiled: Compiled,
+    compiled: CompiledCircuit,
     target: Target,
     problem: SelectionProblem,
     shots: int,
     *,
-    courses: int | None = None,
+    most_trajectories: int | None = None,
     seed: int = 0,
     idle: bool = False,
 ) -> NoisyShots:
@@ -68,14 +74,17 @@ def noisy_shots(
         target: the device with its recorded errors.
         problem: whose circuit it is.
         shots: how many; each in which something goes wrong takes a simulation of its own.
-        courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
-            outcomes are as likely as ever, but not independent.
+        most_trajectories: how many trajectories of errors are run at most, all by default. Shots with errors then share
+            them, so their outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
         idle: whether waiting qubits relax, see `cut_noise`.
+
+    Returns:
+        Shots under the problem's variables, and how often each variable is misread.
     """
     begin = perf_counter()
     noisy = cut_noise(compiled, target, idle=idle)
-    table, flawless = noisy_table(noisy, shots, seed, courses)
+    table, flawless = noisy_table(noisy, shots, seed, most_trajectories)
     return NoisyShots(
         shots=decode_bits(table, problem, compiled.clbits),
         confusion=noisy.confusion[list(compiled.clbits)],
@@ -90,14 +99,14 @@ def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = N
     if shots < 1:
         raise InputError(f"shots must be at least 1, got {shots}")
     rng = np.random.default_rng(seed)
-    courses = draw_courses(noisy.plain, shots, rng)
+    trajectories = draw_trajectories(noisy.twirled, shots, rng)
     if most is not None:
-        courses = _shared(courses, most, rng)
-    if runs_faster_as_vectors(noisy.plain):
-        table = _vector_shots(noisy.plain, courses, rng)
+        trajectories = _shared(trajectories, most, rng)
+    if runs_faster_as_vectors(noisy.twirled):
+        table = _vector_shots(noisy.twirled, trajectories, rng)
     else:
-        table = _product_state_shots(noisy, courses, int(rng.integers(1 << 31)))
-    return misread(table, noisy.confusion, rng), courses.get((), 0) / shots
+        table = _product_state_shots(noisy, trajectories, int(rng.integers(1 << 31)))
+    return misread(table, noisy.confusion, rng), trajectories.get((), 0) / shots
 
 
 def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -106,18 +115,21 @@ def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.ra
     return np.where(wrong, 1 - table, table).astype(np.uint8)
 
 
-def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:
-    """Few courses in place of many: some of the shots with errors, drawn at random, lend theirs to all of them."""
-    wrong = [course for course, shots in courses.items() if course for _ in range(shots)]
+def _shared(trajectories: Mapping[Trajectory, int], most: int, rng: np.random.Generator) -> dict[Trajectory, int]:
+    """Few trajectories in place of many: some of the shots with errors, drawn at random, lend theirs to all of them."""
+    wrong = [trajectory for trajectory, shots in trajectories.items() if trajectory for _ in range(shots)]
     if len(wrong) <= most:
-        return dict(courses)
+        return dict(trajectories)
     lenders = rng.choice(len(wrong), most, replace=False)
     lent = Counter(wrong[lenders[number]] for number in rng.integers(most, size=len(wrong)))
-    return {**{course: shots for course, shots in courses.items() if not course}, **dict(sorted(lent.items()))}
+    return {
+        **{trajectory: shots for trajectory, shots in trajectories.items() if not trajectory},
+        **dict(sorted(lent.items())),
+    }
 
 
-def runs_faster_as_vectors(circuit: PlainCircuit) -> bool:
-    """Whether courses should take less time as state vectors than as matrix product states, by these estimates.
+def runs_faster_as_vectors(circuit: TwirledCircuit) -> bool:
+    """Whether trajectories should take less time as state vectors than as matrix product states, by these estimates.
 
     A state vector is passed over for every turned qubit and every diagonal of a stage. A matrix product state, in the
     order of the qubits, takes χ³ at each bond that a two-qubit gate spans; the bond's χ is at most 2 for every gate
@@ -139,18 +151,20 @@ def runs_faster_as_vectors(circuit: PlainCircuit) -> bool:
     return vectors < products
 
 
-def _vector_shots(circuit: PlainCircuit, courses: Mapping[Errors, int], rng: np.random.Generator) -> NDArray[np.int64]:
+def _vector_shots(
+    circuit: TwirledCircuit, trajectories: Mapping[Trajectory, int], rng: np.random.Generator
+) -> NDArray[np.int64]:
     """One row of bits for every shot."""
     bits = np.arange(len(circuit.reads))
-    rows: dict[Errors, NDArray[np.int64]] = {}
-    for course, found in StagedCircuit(circuit).probabilities(courses):
-        passed = np.cumsum(found, dtype=np.float64)
-        states = np.searchsorted(passed, passed[-1] * rng.random(courses[course]), side="right")
-        rows[course] = (states[:, None] >> bits) & 1
-    return np.concatenate([rows[course] for course in courses])
+    rows: dict[Trajectory, NDArray[np.int64]] = {}
+    for trajectory, probabilities in StagedCircuit(circuit).probabilities(trajectories):
+        passed = np.cumsum(probabilities, dtype=np.float64)
+        states = np.searchsorted(passed, passed[-1] * rng.random(trajectories[trajectory]), side="right")
+        rows[trajectory] = (states[:, None] >> bits) & 1
+    return np.concatenate([rows[trajectory] for trajectory in trajectories])
 
 
-def _product_state_shots(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
+def _product_state_shots(noisy: NoisyCircuit, trajectories: Mapping[Trajectory, int], seed: int) -> NDArray[np.int64]:
     """One row of classical bits for every shot."""
     from qiskit_aer import AerSimulator
 
@@ -161,17 +175,17 @@ def _product_state_shots(noisy: NoisyCircuit, courses: Mapping[Errors, int], see
         max_memory_mb=1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
     )
     rows: list[NDArray[np.int64]] = []
-    for position, (course, shots) in enumerate(courses.items()):
-        run = simulator.run(_with_errors(noisy, course), shots=shots, seed_simulator=(seed + position) % (1 << 31))
+    for position, (trajectory, shots) in enumerate(trajectories.items()):
+        run = simulator.run(_with_errors(noisy, trajectory), shots=shots, seed_simulator=(seed + position) % (1 << 31))
         bits, counts = bit_table(run.result().get_counts())
         rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
     return np.concatenate(rows)
 
 
-def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:
+def _with_errors(noisy: NoisyCircuit, trajectory: Trajectory) -> Any:
     """The circuit with Paulis after the gates that went wrong."""
     circuit = noisy.circuit.copy_empty_like()
-    wrong = dict(course)
+    wrong = dict(trajectory)
     for number, step in enumerate(noisy.circuit.data):
         if not is_wait(step.operation):
             circuit.append(step)

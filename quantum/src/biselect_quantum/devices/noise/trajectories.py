@@ -1,8 +1,8 @@
-"""What goes wrong in a shot, drawn before any state is run: a course of Pauli errors.
+"""What goes wrong in a shot, drawn before any state is run: a trajectory of Pauli errors.
 
 Each gate's channel is twirled to Paulis, so what goes wrong does not depend on the state. Twirling keeps the fidelity
 of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets. The circuit and its errors are
-plain data here: no Qiskit is needed to draw courses, or to run them as state vectors.
+plain data here: no Qiskit is needed to draw trajectories, or to run them as state vectors.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError
 
-Errors = tuple[tuple[int, int], ...]
-"""(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
+Trajectory = tuple[tuple[int, int], ...]
+"""(step, Pauli) pairs of one trajectory, in the order of the steps; the Pauli by its place in `pauli_labels`."""
 
 ROUNDING = 1e-9
 WAIT = "id"  # the name of a step in which a qubit only waits
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PlainCircuit:
+class TwirledCircuit:
     """A circuit with its errors, as plain data.
 
     Attributes:
@@ -54,7 +54,7 @@ class PlainCircuit:
             if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
                 raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
 
-    def in_order(self, bits: Sequence[int]) -> PlainCircuit:
+    def in_order(self, bits: Sequence[int]) -> TwirledCircuit:
         """The same circuit with its bits in another order."""
         order = list(bits)
         return replace(self, reads=tuple(self.reads[bit] for bit in order), confusion=self.confusion[order])
@@ -80,30 +80,30 @@ def is_wait(operation: Any) -> bool:
     return operation.name in ("quantum_channel", "kraus", "superop")
 
 
-def draw_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
-    """How many of so many shots take each course."""
-    return Counter(sorted(_drawn(circuit, np.full(count, -1), rng)))
+def draw_trajectories(circuit: TwirledCircuit, count: int, rng: np.random.Generator) -> Mapping[Trajectory, int]:
+    """How many of so many shots take each trajectory."""
+    return Counter(sorted(_draw(circuit, np.full(count, -1), rng)))
 
 
-def draw_wrong_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
+def draw_faulty_trajectories(circuit: TwirledCircuit, count: int, rng: np.random.Generator) -> Mapping[Trajectory, int]:
     """The same, of shots in which something does go wrong."""
     right = np.array([circuit.steps[site].chances[0] for site in circuit.sites])
     passed = np.cumprod(right)  # the probability that nothing has gone wrong up to a site
     first = np.searchsorted(1 - passed, rng.random(count) * (1 - passed[-1]), side="right")
-    return Counter(sorted(_drawn(circuit, np.minimum(first, len(right) - 1), rng)))
+    return Counter(sorted(_draw(circuit, np.minimum(first, len(right) - 1), rng)))
 
 
-def _drawn(circuit: PlainCircuit, first: NDArray[np.int64], rng: np.random.Generator) -> Iterable[Errors]:
-    """A course for each entry: nothing goes wrong before that site, something does there; -1 for anything at all."""
-    found: list[list[tuple[int, int]]] = [[] for _ in first]
+def _draw(circuit: TwirledCircuit, first: NDArray[np.int64], rng: np.random.Generator) -> Iterable[Trajectory]:
+    """A trajectory for each entry: without errors before that site, with one there; -1 for errors anywhere."""
+    paths: list[list[tuple[int, int]]] = [[] for _ in first]
     for site, number in enumerate(circuit.sites):
         none, *rest = circuit.steps[number].chances
         wrong = np.flatnonzero((first == site) | ((rng.random(len(first)) >= none) & (first < site)))
         if wrong.size:
-            drawn = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
-            for shot, pauli in zip(wrong.tolist(), drawn.tolist(), strict=True):
-                found[shot].append((number, pauli))
-    return map(tuple, found)
+            paulis = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
+            for shot, pauli in zip(wrong.tolist(), paulis.tolist(), strict=True):
+                paths[shot].append((number, pauli))
+    return map(tuple, paths)
 
 
 def pauli_labels(qubits: int) -> list[str]:
@@ -111,7 +111,7 @@ def pauli_labels(qubits: int) -> list[str]:
     return ["".join(letters) for letters in product("IXYZ", repeat=qubits)]
 
 
-def twirled(channel: Any) -> NDArray[np.float64]:
+def pauli_probabilities(channel: Any) -> NDArray[np.float64]:
     """The probability of each Pauli, in the order of `pauli_labels`.
 
     A twirled channel multiplies Pauli Q by λ_Q, the diagonal of its transfer matrix; λ_Q = Σ_P p_P (±1), with a minus
@@ -124,8 +124,8 @@ def twirled(channel: Any) -> NDArray[np.float64]:
     signs = np.ones((1, 1))
     while len(signs) < len(transfer):
         signs = np.kron(signs, one)
-    found = np.maximum(signs @ transfer / len(transfer), 0.0)
-    return found / found.sum()
+    shares = np.maximum(signs @ transfer / len(transfer), 0.0)
+    return shares / shares.sum()
 
 
 def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import TooLargeError
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, Program
 from biselect_quantum.simulate.wide.order import basis_start, commuting_levels, effective_ops
 
@@ -73,7 +73,7 @@ class Chain:
             return charge[0] + bit, charge[1]
         return charge[0], charge[1] + bit
 
-    def run(self, look: Look = go_on) -> None:
+    def run(self, look: StopCheck = never_stop) -> None:
         """Apply all gates, with a look before each, and leave the norm in the first place, ready for shots."""
         for gates in commuting_levels(effective_ops(self.program), self.program.qubits):
             from_right = self.centre > len(self.sites) // 2
@@ -87,10 +87,10 @@ class Chain:
         if gate.kind == RZ:
             self._turn(gate.qubits[0], gate.angle)
             return
-        known = [self._known_bit(qubit) for qubit in gate.qubits]
-        if gate.kind == XY and known[0] is not None and known[0] == known[1]:
+        known_bits = [self._known_bit(qubit) for qubit in gate.qubits]
+        if gate.kind == XY and known_bits[0] is not None and known_bits[0] == known_bits[1]:
             return  # 00 and 11 stay
-        for bit, other in zip(known, reversed(gate.qubits), strict=True):
+        for bit, other in zip(known_bits, reversed(gate.qubits), strict=True):
             if gate.kind == RZZ and bit is not None:
                 self._turn(other, gate.angle * (1 - 2 * bit))
                 return
@@ -129,12 +129,12 @@ class Chain:
         """Join two neighbours, act on them, and cut them apart again; the centre ends in the left or right one."""
         self._move(min(max(self.centre, place), place + 1))
         pieces: Pieces = {}
-        for (charge, first), left in self.sites[place].items():
+        for (charge, first), head in self.sites[place].items():
             middle = self.after(charge, place, first)
             for second in (0, 1):
                 right = self.sites[place + 1].get((middle, second))
                 if right is not None:
-                    pieces[charge, first, second] = left @ right
+                    pieces[charge, first, second] = head @ right
         if gate is not None:
             pieces = acted(gate, pieces)
         if swap:
@@ -150,12 +150,12 @@ class Chain:
             heights = {first: part.shape[0] for (first, _), part in parts.items()}
             widths = {second: part.shape[1] for (_, second), part in parts.items()}
             matrix = assembled(parts, heights, widths)
-            left, right = self._cut(matrix, isometry_left=not leftwards)
-            if left.shape[1] == 0:
+            head, right = self._cut(matrix, isometry_left=not leftwards)
+            if head.shape[1] == 0:
                 continue
             row = column = 0
             for first, height in heights.items():
-                left_site[self._before(middle, place, first), first] = left[row : row + height]
+                left_site[self._before(middle, place, first), first] = head[row : row + height]
                 row += height
             for second, width in widths.items():
                 right_site[middle, second] = right[:, column : column + width]
@@ -172,9 +172,9 @@ class Chain:
         self.work += CALL + rows * columns * min(rows, columns)
         if self.work > self.max_work:
             raise TooMuchWorkError
-        left, right, dropped = split(matrix, TOLERANCE, isometry_left=isometry_left)
+        head, right, dropped = split(matrix, TOLERANCE, isometry_left=isometry_left)
         self.dropped += dropped
-        return left, right
+        return head, right
 
     def _check_bond(self, place: int) -> None:
         widths = {self.after(charge, place, bit): block.shape[1] for (charge, bit), block in self.sites[place].items()}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import RZ, RZZ, XY, Op, Program
 
 BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
@@ -50,7 +50,7 @@ def commuting_levels(gates: Sequence[Op], qubits: int) -> list[list[Op]]:
     return levels
 
 
-def candidate_orders(program: Program, look: Look = go_on) -> dict[str, Order]:
+def candidate_orders(program: Program, look: StopCheck = never_stop) -> dict[str, Order]:
     """Orders worth trying, by name, the one that wins more often first."""
     label = tuple(range(program.qubits))
     load = _load(program)
@@ -62,15 +62,15 @@ def candidate_orders(program: Program, look: Look = go_on) -> dict[str, Order]:
 def _load(program: Program) -> dict[tuple[int, int], int]:
     """Bits that the gates on each pair of qubits can add to a bond between them, from this start."""
     load: dict[tuple[int, int], int] = {}
-    known = dict(enumerate(basis_start(program)))  # the bits of qubits that are still in their basis state
+    bits = dict(enumerate(basis_start(program)))  # the bits of qubits that are still in their basis state
     for gate in effective_ops(program):
         first, last = gate.qubits[0], gate.qubits[-1]
         if gate.kind == XY:
-            if first in known and last in known and known[first] == known[last]:
+            if first in bits and last in bits and bits[first] == bits[last]:
                 continue  # 00 and 11 stay
-            known.pop(first, None)
-            known.pop(last, None)
-        elif gate.kind == RZ or first in known or last in known:
+            bits.pop(first, None)
+            bits.pop(last, None)
+        elif gate.kind == RZ or first in bits or last in bits:
             continue  # R_ZZ with a known bit is an R_Z
         edge = (min(first, last), max(first, last))
         load[edge] = load.get(edge, 0) + BITS[gate.kind]
@@ -78,7 +78,9 @@ def _load(program: Program) -> dict[tuple[int, int], int]:
 
 
 @lru_cache(maxsize=64)
-def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...], look: Look = go_on) -> Order:
+def annealed_order(
+    qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...], look: StopCheck = never_stop
+) -> Order:
     """The order in which the bonds are crossed least, by annealing from the label and the reverse Cuthill–McKee order.
 
     The cost is that of the widest bonds: log2 Σ 2^(1.5·bits across a bond). Many walkers move at once, each by taking a
@@ -94,10 +96,10 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     for step in range(steps):
         look()
         temperature = HOTTEST * (COLDEST / HOTTEST) ** (step / steps)
-        moved = _moved(orders, rng)
-        moved_costs = _costs(moved, ends, weights)
+        proposals = _moved(orders, rng)
+        moved_costs = _costs(proposals, ends, weights)
         accepted = moved_costs <= costs - temperature * np.log(rng.random(WALKERS))
-        orders = np.where(accepted[:, None], moved, orders)
+        orders = np.where(accepted[:, None], proposals, orders)
         costs = np.where(accepted, moved_costs, costs)
         if costs.min() < best_cost:
             best_cost, best = costs.min(), orders[costs.argmin()]
@@ -139,7 +141,7 @@ def _costs(orders: NDArray[np.int64], ends: NDArray[np.int64], weights: NDArray[
     stretch = np.arange(walkers)[:, None] * n  # each walker counts in a stretch of its own
     places_met = np.concatenate([stretch + first, stretch + last])
     load = np.concatenate([np.tile(weights, (walkers, 1)), np.tile(-weights, (walkers, 1))])
-    opened = np.bincount(places_met.ravel(), load.ravel(), walkers * n)
-    across = np.cumsum(opened.reshape(walkers, n), axis=1)[:, :-1]
+    openings = np.bincount(places_met.ravel(), load.ravel(), walkers * n)
+    across = np.cumsum(openings.reshape(walkers, n), axis=1)[:, :-1]
     widest = across.max(axis=1)
     return 1.5 * widest + np.log2(np.exp2(1.5 * (across - widest[:, None])).sum(axis=1))

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.limits import Look, go_on
+from biselect_quantum.simulate.limits import StopCheck, never_stop
 from biselect_quantum.simulate.program import Program
 from biselect_quantum.simulate.wide._chain import BondLimitError, Chain, Charge, TooMuchWorkError
 from biselect_quantum.simulate.wide.order import Order, candidate_orders
@@ -63,6 +63,10 @@ class WideSampler:
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
         look: called now and then while it works; what it raises ends the work.
 
+    Raises:
+        InputError: a program with free angles, from the Dicke state, or of other sizes than the problem.
+        BondLimitError: more bond states than `max_bond`.
+
     >>> from biselect_quantum.simulate.program import Op
     >>> problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
     >>> ops = tuple(Op(kind="xy", qubits=pair, angle=0.5) for pair in [(0, 1), (3, 4), (1, 2)])
@@ -83,7 +87,7 @@ class WideSampler:
         order: Order | None = None,
         max_bond: int = 4096,
         device: str = "cpu",
-        look: Look = go_on,
+        look: StopCheck = never_stop,
     ) -> None:
         sizes = [(one.n_samples, one.n_features, one.k, one.m) for one in (problem, program)]
         if sizes[0] != sizes[1]:
@@ -123,14 +127,18 @@ class WideSampler:
     def draw(
         self, shots: int, seed: int | np.random.Generator | None = 0
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Distinct bit strings over all N + D qubits, and how often each was measured."""
+        """Measure all N + D qubits.
+
+        Returns:
+            Distinct bitstrings, (distinct, N + D), samples first, and how often each was measured.
+        """
         if not isinstance(shots, int | np.integer) or shots < 1:
             raise InputError(f"shots must be at least 1, and whole; got {shots!r}")
         with _one_thread():
             return _drawn(self._chain, shots, np.random.default_rng(seed), self._xp, self._look)
 
     def sample(self, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
-        """Measure: `shots` choices, with their energies."""
+        """Measure: draw choices with their energies, lowest energy first."""
         bits, counts = self.draw(shots, seed)
         n = self.program.n_samples
         samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
@@ -140,19 +148,23 @@ class WideSampler:
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
-        """Amplitudes of bit strings (last axis the N + D qubits)."""
-        given = np.asarray(bits)
-        if given.ndim != 2 or given.shape[1] != self.program.qubits or not np.isin(given, (0, 1)).all():
-            raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {given.shape}")
+        """Amplitudes of bitstrings, (strings, N + D) zeros and ones, samples first.
+
+        Returns:
+            (strings,) amplitudes, up to one global phase.
+        """
+        strings = np.asarray(bits)
+        if strings.ndim != 2 or strings.shape[1] != self.program.qubits or not np.isin(strings, (0, 1)).all():
+            raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {strings.shape}")
         with _one_thread():
-            return _amplitudes(self._chain, given.astype(np.int8), self._xp)
+            return _amplitudes(self._chain, strings.astype(np.int8), self._xp)
 
     def probabilities(self, bits: ArrayLike) -> NDArray[np.float64]:
-        """Probabilities of bit strings."""
+        """Probabilities of bitstrings, (strings, N + D) zeros and ones, samples first."""
         return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
 
 
-def _evolved(program: Program, order: Order | None, max_bond: int, look: Look) -> tuple[str, Chain]:
+def _evolved(program: Program, order: Order | None, max_bond: int, look: StopCheck) -> tuple[str, Chain]:
     """The circuit run in the given order, or in the one that takes least work."""
     if order is not None:
         chain = Chain(program, order, max_bond)
@@ -183,7 +195,9 @@ def _one_thread() -> Any:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _drawn(chain: Chain, shots: int, rng: np.random.Generator, xp: Any, look: Look) -> tuple[Bits, NDArray[np.int64]]:
+def _drawn(
+    chain: Chain, shots: int, rng: np.random.Generator, xp: Any, look: StopCheck
+) -> tuple[Bits, NDArray[np.int64]]:
     """Distinct bit strings and how often each was drawn; the chain's centre is its first place.
 
     With everything to the right an isometry, the squared length of a prefix's vector is its probability. The shots of a
@@ -234,19 +248,19 @@ class _Prefixes:
         parts = []
         for bit, vectors in longer.items():
             counts = ones if bit else self.counts - ones
-            kept = np.flatnonzero(counts)
-            if kept.size:
-                scale = (1 / np.sqrt(weights[bit, kept])).astype(vectors.real.dtype)
-                bits = self.bits[kept]
+            alive = np.flatnonzero(counts)
+            if alive.size:
+                scale = (1 / np.sqrt(weights[bit, alive])).astype(vectors.real.dtype)
+                bits = self.bits[alive]
                 bits[:, place] = bit
-                scaled = vectors[xp.asarray(kept)] * xp.asarray(scale)[:, None]
-                parts.append((bit, _Prefixes(scaled, counts[kept], bits)))
+                scaled = vectors[xp.asarray(alive)] * xp.asarray(scale)[:, None]
+                parts.append((bit, _Prefixes(scaled, counts[alive], bits)))
         return parts
 
 
 def _amplitudes(chain: Chain, bits: Bits, xp: Any) -> NDArray[Any]:
     """The amplitude of each bit string, zero outside the sector."""
-    found = np.zeros(len(bits), dtype=chain.dtype)
+    amplitudes = np.zeros(len(bits), dtype=chain.dtype)
     line = bits[:, chain.order]
     start = xp.ones((len(bits), 1), dtype=chain.dtype)
     heads: dict[Charge, tuple[NDArray[np.int64], Any]] = {(0, 0): (np.arange(len(bits)), start)}
@@ -254,17 +268,17 @@ def _amplitudes(chain: Chain, bits: Bits, xp: Any) -> NDArray[Any]:
         parts: dict[Charge, list[tuple[NDArray[np.int64], Any]]] = {}
         for charge, (rows, vectors) in heads.items():
             for bit in (0, 1):
-                kept = np.flatnonzero(line[rows, place] == bit)
-                if kept.size and (charge, bit) in site:
-                    longer = vectors[xp.asarray(kept)] @ site[charge, bit]
-                    parts.setdefault(chain.after(charge, place, bit), []).append((rows[kept], longer))
+                matching = np.flatnonzero(line[rows, place] == bit)
+                if matching.size and (charge, bit) in site:
+                    longer = vectors[xp.asarray(matching)] @ site[charge, bit]
+                    parts.setdefault(chain.after(charge, place, bit), []).append((rows[matching], longer))
         heads = {
             charge: (np.concatenate([rows for rows, _ in group]), xp.concatenate([vectors for _, vectors in group]))
             for charge, group in parts.items()
         }
     for rows, vectors in heads.values():
-        found[rows] = _on_host(vectors[:, 0])
-    return found
+        amplitudes[rows] = _on_host(vectors[:, 0])
+    return amplitudes
 
 
 def _on_host(array: Any) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Counts as sketches: ranks within the stated error, exact tails, and merging as with any other sketch."""
+"""Counts between edges as distributions: ranks within the stated error, exact tails, and merged with any other."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.columns.counts import Ruler, merged_counts
-from biselect.columns.distribution import RankSketch
-from biselect.weights.reference_summary import counted_sketch
+from biselect.columns.distribution import exact_distribution
+from biselect.columns.number import NUMBER
 
-ENTRIES = 24 * 2048
+KNOTS = 24 * 2048
 
 
 def counted(values, drawn):
@@ -17,7 +17,8 @@ def counted(values, drawn):
         values[:drawn], drawn / max(1, values.size), values.min(initial=np.inf), values.max(initial=-np.inf)
     )
     half = values.size // 3
-    return counted_sketch(ruler, merged_counts(ruler.count(values[:half]), ruler.count(values[half:])), ENTRIES)
+    counts = merged_counts(ruler.count(values[:half]), ruler.count(values[half:]))
+    return ruler.column(counts), min(counts["low"].size, counts["high"].size)
 
 
 def assert_ranks_hold(column, values):
@@ -42,33 +43,29 @@ def test_ranks_moments_and_tails_hold(seed, rows, drawn, kind):
         "heavy": lambda: rng.standard_cauchy(size=rows),
         "constant": lambda: np.full(rows, 2.5),
     }[kind]()
-    sketch = counted(values, min(drawn, rows))
-    column = sketch.column()
-    assert sketch.size == column.size == rows
+    column, tail = counted(values, min(drawn, rows))
+    assert column.size == rows
     assert_ranks_hold(column, values)
     ascending = np.sort(values)
-    tail = min(sketch.tail, rows)
-    assert tail >= 1
+    tail = max(1, tail)
     assert column.entry(np.arange(tail)).tolist() == ascending[:tail].tolist()
     assert column.entry(np.arange(rows - tail, rows)).tolist() == ascending[rows - tail :].tolist()
     assert column.mean == pytest.approx(values.mean(), rel=1e-9, abs=1e-9)
     assert column.deviation == pytest.approx(values.std(), rel=1e-6, abs=1e-9)
 
 
-def test_sketches_of_counts_are_stored_and_merged_with_others():
+def test_distributions_of_counts_are_stored_and_merged_with_others():
     rng = np.random.default_rng(5)
     yesterday, today, older = rng.normal(size=60_000), rng.normal(1.0, size=50_000), rng.normal(size=70_000)
-    streamed = RankSketch(ENTRIES)
-    streamed.add(older)
-    stored = [RankSketch.from_state(*one.state()) for one in (counted(yesterday, 2000), counted(today, 2000), streamed)]
-    merged = RankSketch.merged(stored)
-    whole = RankSketch.merged([merged, counted(yesterday, 2000)])
+    parts = [counted(yesterday, 2000)[0], counted(today, 2000)[0], exact_distribution(older)]
+    merged = NUMBER.merge([NUMBER.unpack(*NUMBER.pack(one)) for one in parts], KNOTS)
+    whole = NUMBER.merge([merged, counted(yesterday, 2000)[0]], KNOTS)
     every = np.concatenate([yesterday, today, older, yesterday])
-    assert whole.size == every.size and whole.column().mean == pytest.approx(every.mean(), abs=1e-9)
-    assert_ranks_hold(whole.column(), every)
-    assert whole.column().rank_error < 0.02 * every.size
-    assert sum(array.size for level in whole._levels for array in level) < 10 * ENTRIES
+    assert whole.size == every.size and whole.mean == pytest.approx(every.mean(), abs=1e-9)
+    assert_ranks_hold(whole, every)
+    assert whole.rank_error < 0.02 * every.size
+    assert whole.values.size <= KNOTS
 
 
-def test_a_column_without_numbers_has_an_empty_sketch():
-    assert counted(np.empty(0), 0).size == 0
+def test_a_column_without_numbers_has_no_distribution():
+    assert counted(np.empty(0), 0)[0] is None
