@@ -32,7 +32,7 @@ CHUNK = 200
 WRONG = ("false proof", "false bound", "refused proof", "false check", "infeasible", "wrong score", "open gap", "crash")
 SIZES = {"small": (2, 6), "medium": (4, 80)}
 MOST_SUBSETS = {"small": 10**6, "medium": 3_000}  # of the side that is listed
-PLAIN, LIMITED, DIVE = _exact.INSTANT_CELLS, _exact.INSTANT_LIMITED_CELLS, _branch_and_bound.DIVE_CELLS
+PLAIN, LOOP, DIVE = _exact.INSTANT_CELLS, _exact.LOOP_CELLS, _branch_and_bound.DIVE_CELLS
 
 
 def signs(rng, size):
@@ -303,16 +303,16 @@ def answers(case, number):
     problem = case.problem
     try:
         yield solve(problem, "exact", workers=1, check_work=10**9)
-        _exact.INSTANT_CELLS = _exact.INSTANT_LIMITED_CELLS = -1
+        _exact.INSTANT_CELLS = _exact.LOOP_CELLS = -1
         _branch_and_bound.DIVE_CELLS = DIVE if number % 2 else 50
         yield solve(problem, "exact", workers=1, check_work=10**9)
         if number % 5 == 0:
-            yield solve(problem, "exact", workers=1, search=False)
+            yield solve(problem, "exact", workers=1, search=False, check_work=10**9)
         if number % 20 == 0:
-            yield solve(problem, "exact", workers=1, time_limit=1e-6)
-            yield certified(solve(problem, "coordinate-ascent", starts=1), time_limit=10)
+            yield solve(problem, "exact", workers=1, time_limit=1e-6, check_work=10**9)
+            yield certified(solve(problem, "coordinate-ascent", starts=1, check_work=10**9), time_limit=10)
     finally:
-        _exact.INSTANT_CELLS, _exact.INSTANT_LIMITED_CELLS, _branch_and_bound.DIVE_CELLS = PLAIN, LIMITED, DIVE
+        _exact.INSTANT_CELLS, _exact.LOOP_CELLS, _branch_and_bound.DIVE_CELLS = PLAIN, LOOP, DIVE
 
 
 def attempt(seed, number, size):

@@ -53,7 +53,7 @@ def test_no_time_leaves_the_selection_alone():
 
 
 def test_a_light_answer_has_light_neighbours_with_a_bound():
-    problem = SelectionProblem(coupling=np.random.default_rng(0).random((60, 40)), k=5, m=3)
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((60, 60)), k=5, m=3)
     found = bs.solve(problem)
     assert found.info["steps"][-1] == "enumeration"
     nearby = {near.problem.m: near for near in neighbours(found, rows=0, columns=2)}
@@ -63,7 +63,8 @@ def test_a_light_answer_has_light_neighbours_with_a_bound():
 
 
 def test_a_search_lets_its_neighbours_search(monkeypatch):
-    monkeypatch.setattr("biselect.solvers._exact.INSTANT_CELLS", -1)
+    for most in ("INSTANT_CELLS", "LOOP_CELLS"):
+        monkeypatch.setattr(f"biselect.solvers._exact.{most}", -1)
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((12, 8)), k=3, m=2)
     found = bs.solve(problem, "exact")
     assert "branch and bound" in found.info["steps"]

@@ -28,6 +28,7 @@ def searched(tmp_path_factory):
     problem = SelectionProblem(coupling=np.abs(rng.normal(size=(200, 20))), k=20, m=4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_exact, "INSTANT_CELLS", -1)
+        patch.setattr(_exact, "LOOP_CELLS", -1)
         best = bs.solve(problem, "exact")
     problem.save(folder / "problem.npz")
     best.save_proof(folder / "proof.json")
@@ -56,7 +57,7 @@ def test_every_proof_is_checked_however_it_was_found(tmp_path_factory, problem):
     for instant in (_exact.INSTANT_CELLS, -1):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_exact, "INSTANT_CELLS", instant)
-            patch.setattr(_exact, "INSTANT_LIMITED_CELLS", instant)
+            patch.setattr(_exact, "LOOP_CELLS", instant)
             patch.setattr(_branch_and_bound, "DIVE_CELLS", 50)
             best = bs.solve(problem, "exact", workers=1)
         best.save_proof(folder / "proof.json")

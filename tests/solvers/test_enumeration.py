@@ -1,14 +1,20 @@
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers._enumeration import scan_subsets, screen
+from biselect.solvers import _enumeration
+from biselect.solvers._enumeration import scan_subsets, unpriced
 from biselect.solvers._incumbent import grid_for
+from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
+from biselect.testing.strategies import problems, ruled_problems
 
 
 def every_subset(task):
@@ -42,11 +48,11 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     task = by_features(problem)
     start = np.sort(rng.permutation(d)[: task.choose])  # any start gives a valid screen, a poor one a wide one
     units = problem.score_units(task.respond(start), start)
-    sieve = screen(task, grid_for(task, units), start)
-    seen = scan_subsets(task, Run(), sieve, floor=sieve.grid.floor(units))
+    rest = unpriced(task, grid_for(task, units), start)
+    seen = scan_subsets(task, Run(), rest, floor=rest.grid.floor(units))
     score, subset = every_subset(task)
     assert seen.complete and seen.certain
-    assert np.ldexp(seen.highest, sieve.grid.exponent) == pytest.approx(score, abs=1e-7)
+    assert np.ldexp(seen.highest, rest.grid.exponent) == pytest.approx(score, abs=1e-7)
     assert subset in [tuple(candidate.tolist()) for candidate in seen.candidates]
     best = bs.solve(problem, "exact")
     assert problem.score_units(best.samples, best.features) == max(
@@ -59,14 +65,14 @@ def test_a_good_start_needs_few_rows():
     W[:6, :3] += 4
     task = by_features(SelectionProblem(coupling=W, k=6, m=3))
     grid = grid_for(task, 0)
-    assert screen(task, grid, np.arange(3)).rows.size == 5  # the smallest of the six can't rise above itself
-    assert screen(task, grid, np.arange(9, 12)).rows.size > 5
+    assert unpriced(task, grid, np.arange(3)).rows.size == 5  # the smallest of the six can't rise above itself
+    assert unpriced(task, grid, np.arange(9, 12)).rows.size > 5
 
 
 def test_enumeration_stops_at_the_deadline_between_blocks():
     task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
-    sieve = screen(task, grid_for(task, 0), np.arange(5))
-    seen = scan_subsets(task, Run(deadline=0.0), sieve, floor=0.0)
+    rest = unpriced(task, grid_for(task, 0), np.arange(5))
+    seen = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
     assert not seen.complete and 0 <= seen.visited < task.subsets
 
 
@@ -81,3 +87,67 @@ def test_ties_that_pass_the_screen_are_left_to_the_search(monkeypatch):
     assert searched.proven_optimal and searched.score == whole.score
     bounded = bs.solve(problem, "exact", search=False)
     assert bounded.bound <= whole.energy and not bounded.proven_optimal
+
+
+@settings(max_examples=60)
+@given(ruled_problems(max_samples=8, max_features=7) | problems(max_samples=8, max_features=7), st.integers(0, 99))
+def test_the_compiled_loop_lets_the_same_subsets_through_as_numpy(problem, seed):
+    """Also with numbers of very different sizes, and from a start that is no good."""
+    reduced = reduce_problem(problem)
+    if reduced.rest is None:
+        return
+    rng = np.random.default_rng(seed)
+    grown = replace(reduced.rest, coupling=reduced.rest.coupling * np.ldexp(1.0, rng.integers(-60, 60)))
+    task = by_features(grown)
+    start = task.best_lines(rng.permutation(task.base.size)[: task.keep])
+    units = reduce_problem(grown).exact_score(task.respond(start), start)
+    rest = unpriced(task, grid_for(task, units), start)
+    level = np.array([rest.grid.floor(units)])
+    ways = [
+        [tuple(sorted(subset)) for passed, _ in way(task, rest, level) for subset in passed.tolist()]
+        for way in (_enumeration._screen_in_blocks, _enumeration._screen_in_loop)
+    ]
+    assert sorted(ways[0]) == sorted(ways[1])
+
+
+def test_what_the_loop_rounds_never_hides_a_subset(monkeypatch):
+    """Many rows, each just above τ by less than single precision can hold."""
+    rng = np.random.default_rng(1)
+    W = 1.0 + rng.integers(0, 3, size=(3000, 9)) * 2.0**-30
+    problem = SelectionProblem(coupling=W, feature_scores=1e9 * rng.random(9), k=1500, m=4)
+    answers = []
+    for loop in (False, True):
+        monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest, loop=loop: loop)
+        answers.append(bs.solve(problem, "exact", check_work=0))
+    assert answers[0].info["steps"][-1] == answers[1].info["steps"][-1] == "enumeration"
+    assert answers[0].proven_optimal and answers[1].proven_optimal
+    assert answers[0].features.tolist() == answers[1].features.tolist()
+    assert answers[0].energy == answers[1].energy
+
+
+def test_the_loop_stops_at_the_deadline_and_goes_on_where_it_stopped(monkeypatch):
+    monkeypatch.setattr(_enumeration, "CELLS_PER_CALL", 1)
+    monkeypatch.setattr(_enumeration, "FEW_PASSED", 1)
+    W = np.random.default_rng(3).random((30, 9))
+    task = by_features(SelectionProblem(coupling=W, k=4, m=3))
+    start = np.arange(3)
+    rest = unpriced(task, grid_for(task, 0), start)
+    level = np.array([0.0])
+    seen = [
+        tuple(subset) for passed, _ in _enumeration._screen_in_loop(task, rest, level) for subset in passed.tolist()
+    ]
+    assert seen == list(combinations(range(9), 3))
+    monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest: True)
+    late = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
+    assert not late.complete and 0 < late.visited < task.subsets
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_block_wider_than_it_may_be_is_settled_from_its_rows(seed):
+    rng = np.random.default_rng(seed)
+    W = np.abs(0.5 * rng.normal(size=(150, 80)))
+    rows, columns = rng.choice(150, 12, replace=False), rng.choice(80, 30, replace=False)
+    W[np.ix_(rows, columns)] = 3 + 0.3 * rng.normal(size=(12, 30))
+    best = bs.solve(SelectionProblem(coupling=W, k=12, m=15), "exact", time_limit=20)
+    assert best.proven_optimal and best.info["searched"] == "samples" and best.info["visited"] == 1
+    assert set(best.samples) == set(rows)

@@ -23,7 +23,7 @@ def only_branching():
     """Small problems go the way of large ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_exact, "INSTANT_CELLS", -1)
-        patch.setattr(_exact, "INSTANT_LIMITED_CELLS", -1)
+        patch.setattr(_exact, "LOOP_CELLS", -1)
         patch.setattr(_exact, "WALK_CELLS", 100)  # a poor start leaves more to the search
         patch.setattr(_exact, "WALK_PART", 1)
         yield patch

@@ -86,6 +86,7 @@ def test_no_solver_waits_for_what_it_loads_or_compiles(monkeypatch, never, name)
 @pytest.mark.parametrize("step", ["root_bound", "_walk", "search", "averaging_bound", "search_on"])
 def test_what_exact_has_reached_is_not_lost_where_a_step_is_late(monkeypatch, never, step):
     monkeypatch.setattr(_exact, "INSTANT_CELLS", -1)
+    monkeypatch.setattr(_exact, "LOOP_CELLS", -1)
     monkeypatch.setattr(_exact, "SEARCH_SHARE", 0.0)
     done = bs.solve(NOISE, "exact")
     home = _averaging if step == "averaging_bound" else _exact
@@ -194,6 +195,7 @@ def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
 def test_the_search_has_what_the_bounds_leave_of_the_limit(tmp_path, monkeypatch, shape, dive_cells):
     n, d, k, m = shape
     monkeypatch.setattr(_exact, "INSTANT_CELLS", -1)
+    monkeypatch.setattr(_exact, "LOOP_CELLS", -1)
     monkeypatch.setattr(_branch_and_bound, "DIVE_CELLS", dive_cells)
     problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(n, d))), k=k, m=m)
     at_once = bs.solve(problem, "exact")
@@ -227,7 +229,7 @@ class Interrupt:
         if {moment!r} in (name, Interrupt.seen):
             os.kill(os.getpid(), signal.SIGINT)
 
-problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(300, 30))), k=12, m=6)
+problem = bs.SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(300, 30))), k=12, m=8)
 sys.meta_path.insert(0, Interrupt())
 try:
     bs.solve(problem, {solver!r}, time_limit={limit}, progress=False)

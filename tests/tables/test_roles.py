@@ -2,7 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from biselect.columns.recognition import hints_at
+from biselect.columns.recognition import (
+    hints_at,
+)
 from biselect.tables.roles import guess_roles
 
 ROWS = 60

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.columns.change import OTHERS, RAREST, Change, share_change
 from biselect.columns.column_type import MISSING, CellFacts, Cells, Claim, ColumnReference, ColumnType
+from biselect.columns.distinct_texts import MOSTLY, is_text
 from biselect.columns.distribution import Distribution
-from biselect.columns.recognition import MOSTLY, hints_at, is_text
+from biselect.columns.recognition import hints_at
 from biselect.core.checks import check_integer
 from biselect.core.untrusted import shortened
 from biselect.errors import InputError

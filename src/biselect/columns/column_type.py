@@ -19,7 +19,7 @@ from biselect.columns.change import Change
 from biselect.columns.distribution import Distribution
 
 if TYPE_CHECKING:
-    from biselect.columns.recognition import DistinctTexts, ParsedColumn, ReadingHints
+    from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints
 
 MISSING = "missing"
 """Direction of a cell without a value, whatever the type."""

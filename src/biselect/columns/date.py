@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from biselect.columns.column_type import Cells, Claim, ColumnType
 from biselect.columns.date_text import forms_of, from_form, to_dates
-from biselect.columns.recognition import (
-    DistinctTexts,
-    ParsedColumn,
-    ReadingHints,
-    distinct_texts,
-    is_date,
-    is_text,
-    parse_column,
-)
+from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints, distinct_texts, is_date, is_text
+from biselect.columns.recognition import parse_column
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
 

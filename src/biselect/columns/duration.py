@@ -8,8 +8,8 @@ import narwhals as nw
 import pyarrow as pa
 
 from biselect.columns.column_type import Claim
+from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints
 from biselect.columns.number import NUMBER, Number
-from biselect.columns.recognition import DistinctTexts, ParsedColumn, ReadingHints
 
 
 class Duration(Number):

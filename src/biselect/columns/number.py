@@ -17,14 +17,7 @@ from numpy.typing import NDArray
 from biselect.columns.category import CATEGORY, LabelCounts, looks_like_code
 from biselect.columns.change import Change, share_change
 from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
-from biselect.columns.distribution import (
-    MAD_TO_SIGMA,
-    Distribution,
-    exact_distribution,
-    robust_scale,
-)
-from biselect.columns.number_text import style_of, to_numbers, written
-from biselect.columns.recognition import (
+from biselect.columns.distinct_texts import (
     MOSTLY,
     DistinctTexts,
     ParsedColumn,
@@ -33,6 +26,8 @@ from biselect.columns.recognition import (
     is_number,
     is_text,
 )
+from biselect.columns.distribution import MAD_TO_SIGMA, Distribution, exact_distribution, robust_scale
+from biselect.columns.number_text import style_of, to_numbers, written
 from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import Csv, spell

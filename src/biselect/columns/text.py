@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from biselect.columns.category import CATEGORY, Category
 from biselect.columns.column_type import Claim, ColumnReference
-from biselect.columns.recognition import is_text
+from biselect.columns.distinct_texts import is_text
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 

@@ -109,15 +109,15 @@ def digest(*things: object) -> str:
 
 def _content(name: str, key: str, result: Arrays) -> bytes:
     """The result of a pass, as the content of a file."""
-    arrays = {given: np.asarray(array) for given, array in result.items()}
-    if odd := [given for given, array in arrays.items() if array.dtype.kind not in KINDS]:
+    arrays = {label: np.asarray(array) for label, array in result.items()}
+    if odd := [label for label, array in arrays.items() if array.dtype.kind not in KINDS]:
         raise TypeError(f"{name}: array {odd[0]!r} holds {arrays[odd[0]].dtype}, which cannot be kept")
     flat = {str(at): np.frombuffer(array.tobytes(), dtype=np.uint8) for at, array in enumerate(arrays.values())}
     header = {
         "format": FORMAT,
         "name": name,
         "key": key,
-        "arrays": [[given, array.dtype.str, list(array.shape)] for given, array in arrays.items()],
+        "arrays": [[label, array.dtype.str, list(array.shape)] for label, array in arrays.items()],
         "content": _hash_of(flat),
     }
     stream, text = io.BytesIO(), json.dumps(seal(header), allow_nan=False).encode()

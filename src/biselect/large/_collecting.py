@@ -53,16 +53,16 @@ class Heavy:
             return cls(above=-np.inf)
         place = max(1, round(rows * drawn_share))
         above = float(np.partition(weights, weights.size - place)[weights.size - place])
-        wanted = place - int((weights > above).sum())
-        return cls(above=above, share=min(1.0, wanted / int((weights == above).sum())))
+        ties = place - int((weights > above).sum())
+        return cls(above=above, share=min(1.0, ties / int((weights == above).sum())))
 
     def is_in(self, weights: NDArray[np.float64], positions: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
         """Which rows are heavy."""
-        found = weights > self.above
+        heavy = weights > self.above
         tied = np.flatnonzero(weights == self.above)
         if tied.size:
-            found[tied] = True if self.share == 1 else lots(positions[tied], seed) < np.uint64(int(self.share * 2**64))
-        return found
+            heavy[tied] = True if self.share == 1 else lots(positions[tied], seed) < np.uint64(int(self.share * 2**64))
+        return heavy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,9 +83,9 @@ class View:
 
     def sums(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each row what its m largest weights in these columns add up to."""
-        found = np.empty(len(W))
-        top_sums(W, np.array(self.columns), self.m, found)
-        return found
+        totals = np.empty(len(W))
+        top_sums(W, np.array(self.columns), self.m, totals)
+        return totals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,8 +108,8 @@ class QuickLook:
         levels = [level for level in LEVELS if level < calibrator.cap]
         if not levels:
             return None
-        found = [calibrator.numbers_at_most(level) for level in levels]
-        ends = [each for each in found if each is not None]
+        intervals = [calibrator.numbers_at_most(level) for level in levels]
+        ends = [each for each in intervals if each is not None]
         if len(ends) < len(levels):
             return None
         lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
@@ -159,45 +159,45 @@ class Collecting:
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
         columns = list(dict.fromkeys([*self.features.names, *self.beside]))
-        kept, positions = [], []
+        blocks, positions = [], []
         with errors_of(part):
             for first, block in part.blocks(columns):
                 rows = self._rows(first, block)
                 if rows.size:
-                    kept.append(block.take(rows))
+                    blocks.append(block.take(rows))
                     positions.append(first + rows)
         return {
             "at": np.concatenate([*positions, np.empty(0, dtype=np.int64)]),
-            **packed([pa.concat_tables(kept)] if kept else []),
+            **packed([pa.concat_tables(blocks)] if blocks else []),
         }
 
     def _rows(self, first: int, block: pa.Table) -> NDArray[np.int64]:
         """The rows of a block to keep."""
         doubtful = self._doubtful(block)
-        found = []
+        heavy = []
         for start in range(0, doubtful.size, CHUNK):
             rows = doubtful[start : start + CHUNK]
             part = block if rows.size == block.num_rows else block.take(rows)
-            found.append(rows[self._is_heavy(self.features.matrix(part, first + rows), first + rows)])
-        named = self._named(first, block)
-        return np.unique(np.concatenate([*found, named]))
+            heavy.append(rows[self._is_heavy(self.features.matrix(part, first + rows), first + rows)])
+        by_id = self._named(first, block)
+        return np.unique(np.concatenate([*heavy, by_id]))
 
     def _doubtful(self, block: pa.Table) -> NDArray[np.int64]:
         """The rows that a quick look does not tell to be light."""
-        kept = self.calibrator.feature_names
+        names = self.calibrator.feature_names
         columns = self.features.numbers(block) if self.quick is not None else {}
-        if self.quick is None or not columns.keys() >= set(kept):
+        if self.quick is None or not columns.keys() >= set(names):
             return np.arange(block.num_rows)
-        found = []
+        doubtful = []
         weights = np.empty(CHUNK, dtype=np.float32)
         in_views = sorted({j for view in self.views for j in view.columns})
-        looked_at = range(len(kept)) if np.isfinite(self.heavy) else in_views
+        looked_at = range(len(names)) if np.isfinite(self.heavy) else in_views
         for start in range(0, block.num_rows, CHUNK):
             size = min(CHUNK, block.num_rows - start)
             own, total = weights[:size], np.zeros(size, dtype=np.float32)
             excess = np.zeros((len(self.views), size), dtype=np.float32)
             for j in looked_at:
-                self.quick.weights(j, columns[kept[j]][start : start + size], own)
+                self.quick.weights(j, columns[names[j]][start : start + size], own)
                 total += own
                 for view, sums in zip(self.views, excess, strict=True):
                     if j in view.columns:
@@ -205,8 +205,8 @@ class Collecting:
             doubt = total >= self.heavy * (1 - SLACK)
             for view, sums in zip(self.views, excess, strict=True):
                 doubt |= view.m * view.theta + sums >= view.heavy.above * (1 - SLACK)
-            found.append(start + np.flatnonzero(doubt))
-        return np.concatenate([*found, np.empty(0, dtype=np.int64)])
+            doubtful.append(start + np.flatnonzero(doubt))
+        return np.concatenate([*doubtful, np.empty(0, dtype=np.int64)])
 
     def _is_heavy(self, matrix: NamedMatrix, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         W = self.calibrator.weights(moved_back(matrix, self.shifts))
@@ -225,8 +225,8 @@ class Collecting:
             texts = block[ORIGIN].cast(pa.large_string())
         else:
             texts = pa.array(np.arange(first, first + block.num_rows)).cast(pa.large_string())
-        wanted = pa.array(self.ids, pa.large_string())
-        return np.flatnonzero(pc.is_in(texts, wanted).to_numpy(zero_copy_only=False))
+        ids = pa.array(self.ids, pa.large_string())
+        return np.flatnonzero(pc.is_in(texts, ids).to_numpy(zero_copy_only=False))
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
@@ -238,11 +238,11 @@ class Collecting:
         Of more columns than m each adds no more than the m largest do on average. Where rows that weigh alike were left
         out nothing is added for rounding: those that were kept must be as good.
         """
-        wanted = set(columns)
+        needed = set(columns)
         return min(
             view.heavy.above * max(1.0, m / view.m) * (1 + MARGIN * (view.heavy.share == 1))
             for view in self.views
-            if wanted <= {*view.columns}
+            if needed <= {*view.columns}
         )
 
 
@@ -290,19 +290,19 @@ def levels_of(
 @njit(cache=True, nogil=True)
 def top_sums(W: NDArray[np.float64], columns: NDArray[np.int64], m: int, sums: NDArray[np.float64]) -> None:
     """Fill sums[i] with what the m largest weights of row i in these columns add up to, the largest added first."""
-    held = np.empty(m)
+    largest = np.empty(m)
     for i in range(W.shape[0]):
-        held[:] = -np.inf
+        largest[:] = -np.inf
         for j in columns:
             w = W[i, j]
-            if w <= held[m - 1]:
+            if w <= largest[m - 1]:
                 continue
             place = m - 1
-            while place > 0 and held[place - 1] < w:
-                held[place] = held[place - 1]
+            while place > 0 and largest[place - 1] < w:
+                largest[place] = largest[place - 1]
                 place -= 1
-            held[place] = w
+            largest[place] = w
         total = 0.0
         for q in range(m):
-            total += held[q]
+            total += largest[q]
         sums[i] = total

@@ -47,21 +47,21 @@ class Counting:
         if not {self.columns[j] for j in self.rulers} <= columns.keys():  # parts of dates
             matrix = self.features.matrix(block)
             columns = {name: matrix.values[:, j] for j, name in enumerate(matrix.names)}
-        found: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
+        counts: dict[str, NDArray[Any]] = {"rows": np.array([block.num_rows])}
         for j, ruler in self.rulers.items():
             values = columns[self.columns[j]].astype(np.float64)
-            known = values[~np.isnan(values)]
-            found[f"absent {j}"] = np.array([values.size - known.size])
-            found |= {f"{name} {j}": array for name, array in ruler.count(known).items()}
-        return found
+            present = values[~np.isnan(values)]
+            counts[f"absent {j}"] = np.array([values.size - present.size])
+            counts |= {f"{name} {j}": array for name, array in ruler.count(present).items()}
+        return counts
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        found = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
+        counts = {name: before[name] + after[name] for name in ("rows", *(f"absent {j}" for j in self.rulers))}
         for j in self.rulers:
             both = merged_counts(counts_of(before, j), counts_of(after, j))
-            found |= {f"{name} {j}": array for name, array in both.items()}
-        return found
+            counts |= {f"{name} {j}": array for name, array in both.items()}
+        return counts
 
 
 def counts_of(arrays: Arrays, j: int) -> Counts:
@@ -87,13 +87,13 @@ def counting_of(reference: Surveyed, features: FeatureColumns) -> Counting:
 
 
 def reference_from(
-    arrays: Arrays, asked: Counting, surveyed: Surveyed, features: FeatureColumns, *, seed: int
+    arrays: Arrays, counting: Counting, surveyed: Surveyed, features: FeatureColumns, *, seed: int
 ) -> Reference:
     """The reference as it was counted, with the rows of the sample that neighbours are looked for among."""
     sample = sample_matrix(surveyed, features)
     rows, columns = int(arrays["rows"][0]), {}
     for j, name in enumerate(sample.names):
-        ruler = asked.rulers.get(j)
+        ruler = counting.rulers.get(j)
         if ruler is None:
             counts, gaps = surveyed.labels[name], surveyed.absent[surveyed.names.index(name)]
             type_ = TEXT if name in surveyed.text else CATEGORY

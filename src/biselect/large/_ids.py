@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.recognition import is_text
+from biselect.columns.distinct_texts import is_text
 from biselect.errors import InputError
 from biselect.large.dataset import Part, Partitions, place_of, rows_at
 from biselect.large.passes import Arrays, Run, over
@@ -75,18 +75,18 @@ class IdHashes:
 
     def of_part(self, part: Part) -> Arrays:
         """`hash` of each row, and the first row `without` an id."""
-        found, without = list[NDArray[np.uint64]](), NONE
+        hashed, without = list[NDArray[np.uint64]](), NONE
         for first, block in part.blocks([self.column]):
             texts = id_texts(block[self.column])
             if not without.size:
                 without = _first_null(texts, first)
-            found.append(hashes(texts.fill_null("")))
-        return {"hash": np.concatenate(found), "without": without}
+            hashed.append(hashes(texts.fill_null("")))
+        return {"hash": np.concatenate(hashed), "without": without}
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """Those of both."""
-        joined = {key: np.concatenate([before[key], after[key]]) for key in ("hash", "without")}
-        return {"hash": joined["hash"], "without": joined["without"][:1]}
+        arrays = {key: np.concatenate([before[key], after[key]]) for key in ("hash", "without")}
+        return {"hash": arrays["hash"], "without": arrays["without"][:1]}
 
 
 def refuse_repeated_ids(partitions: Partitions, column: str, *, run: Run = over) -> bool:
@@ -126,8 +126,8 @@ def _repeated(ids: Sequence[tuple[str, list[int]]], number: int, partitions: Par
     (name, (first, second, *_)), *others = ids
     many = ""
     if others:
-        shown = ", ".join(repr(other) for other, _ in others[: SHOWN - 1]) + (" …" if number > SHOWN else "")
-        many = f"; so do {number - 1:,} other ids ({shown})"
+        examples = ", ".join(repr(other) for other, _ in others[: SHOWN - 1]) + (" …" if number > SHOWN else "")
+        many = f"; so do {number - 1:,} other ids ({examples})"
     return InputError(
         f"the pool: id {name!r} stands in {place_of(partitions, first)} and {place_of(partitions, second)}{many}; ids "
         "must be unique: take out the repeated rows, or name another column"

@@ -91,18 +91,18 @@ class FileRows:
 
     def _blocks(self, piece: Piece, columns: list[str]) -> Iterator[pa.Table]:
         schema = pa.schema([self.schema.field(name) for name in columns])
-        skip, left = piece.skip, piece.rows
+        skip, missing = piece.skip, piece.rows
         with reading(piece.path, self.kind):
             for batch in self._batches(piece, columns):
-                rows = batch.slice(skip, left)
+                rows = batch.slice(skip, missing)
                 skip -= min(skip, batch.num_rows)
                 if rows.num_rows:
-                    left -= rows.num_rows
+                    missing -= rows.num_rows
                     refuse_odd_dates(checked(block := pa.Table.from_batches([rows])), piece.path)
                     yield as_part(block, piece.folder, schema)
-                if not left:
+                if not missing:
                     return
-            raise InputError(f"{piece.path}: ends {left:,} rows early; was it changed while it was read?")
+            raise InputError(f"{piece.path}: ends {missing:,} rows early; was it changed while it was read?")
 
     def _batches(self, piece: Piece, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Batches that hold the piece.
@@ -126,8 +126,10 @@ class FileRows:
 
             with ParquetFile(piece.path, page_checksum_verification=True, **FRUGAL) as file:
                 there = file.schema_arrow.names
-                stored = [name for name in columns if name in there] or there[:1]  # a block of no columns has no length
-                yield from file.iter_batches(BLOCK_ROWS, piece.groups, columns=stored, use_threads=False)
+                present = [name for name in columns if name in there] or there[
+                    :1
+                ]  # a block of no columns has no length
+                yield from file.iter_batches(BLOCK_ROWS, piece.groups, columns=present, use_threads=False)
 
     def place(self, row: int) -> str:
         """The file and its row; the row, or the line of a CSV, of the table that was copied."""
@@ -188,8 +190,8 @@ def dataset_partitions(dataset: Any) -> Partitions | None:
             if rows[0] > MOST_PART_ROWS and isinstance(fragment, ParquetFileFragment):
                 shares = fragment.split_by_row_group()
                 rows = [sum(group.num_rows for group in share.row_groups) for share in shares]
-        found = zip(_pieces(fragment.path, rows), shares, strict=True)
-        pieces += [replace(piece, fragment=share) for piece, share in found]
+        split = zip(_pieces(fragment.path, rows), shares, strict=True)
+        pieces += [replace(piece, fragment=share) for piece, share in split]
     return _partitions("the dataset", dataset.schema, pieces, FRAGMENT)
 
 
@@ -208,10 +210,10 @@ def _pieces(path: str | Path, groups: Sequence[int], **more: Any) -> list[Piece]
 
 
 def _partitions(name: str, schema: pa.Schema, pieces: Sequence[Piece], kind: str) -> Partitions:
-    wanted = rows_of_a_part(sum(piece.rows for piece in pieces))
+    size = rows_of_a_part(sum(piece.rows for piece in pieces))
     parts = numbered(
         (_name_of(run), sum(piece.rows for piece in run), FileRows(pieces=tuple(run), schema=schema, kind=kind))
-        for run in _runs(pieces, wanted)
+        for run in _runs(pieces, size)
     )
     return refuse_empty(Partitions(name=name, schema=schema, parts=parts))
 
@@ -223,13 +225,13 @@ def _name_of(pieces: Sequence[Piece]) -> str:
     return f"{begin.path}, rows {begin.first:,} to {end.first + end.rows - 1:,}"
 
 
-def _runs(pieces: Iterable[Piece], wanted: int) -> Iterator[list[Piece]]:
+def _runs(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
     """Pieces in runs of about the wanted number of rows: small ones are joined, and very large row groups shared."""
     run, rows = list[Piece](), 0
     for piece in pieces:
         if not piece.rows:
             continue
-        if run and rows + piece.rows > wanted:
+        if run and rows + piece.rows > size:
             yield run
             run, rows = [], 0
         if piece.rows >= LARGE_GROUP and piece.fragment is None:

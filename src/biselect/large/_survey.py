@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import drawn
 from biselect.columns.date import parts_of_dates
+from biselect.columns.distinct_texts import is_number
 from biselect.columns.flag import as_texts
 from biselect.columns.number import arrow_floats
-from biselect.columns.recognition import is_number
 from biselect.errors import InputError
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
@@ -63,18 +63,18 @@ class FeatureColumns:
 
     def matrix(self, block: pa.Table, positions: NDArray[np.int64] | None = None) -> NamedMatrix:
         """The features of a block, whose rows stand at these positions; unusable entries are refused."""
-        found = as_matrix(block.select(self.names), categories=self.categories, dates=self.dates)
+        features = as_matrix(block.select(self.names), categories=self.categories, dates=self.dates)
         if self.kept is not None:
-            found = align(found, self.kept, named=True, where=self.where)
-        at = np.arange(len(found)) if positions is None else positions
+            features = align(features, self.kept, named=True, where=self.where)
+        at = np.arange(len(features)) if positions is None else positions
         refuse_unusable(
-            found.values,
-            found.names,
+            features.values,
+            features.names,
             where=self.where,
             missing=self.missing,
             place_of=lambda row: f"row {at[row]:,}",
         )
-        return found
+        return features
 
     def numbers(self, block: pa.Table) -> dict[str, NDArray[Any]]:
         """Features that are numbers as they are stored, as arrays; NaN for a missing entry."""
@@ -117,27 +117,27 @@ class Survey:
             return self._of_part(part)
 
     def _of_part(self, part: Part) -> Arrays:
-        seen = _Seen()
+        facts = _Seen()
         positives: Counter[str] = Counter()
         sample, positions, rows, unlabelled = [], [], 0, 0
         columns = list(dict.fromkeys([*self.features.names, *([] if self.label is None else [self.label])]))
         for first, block in part.blocks(columns):
             if block.num_rows == 0:
                 continue
-            seen.take(self.features, first, block)
+            facts.take(self.features, first, block)
             if self.label is not None:
                 texts = as_texts(block[self.label])
                 positives.update(_counted(texts))
                 unlabelled += texts.null_count
                 if len(positives) > MOST_VALUES:
                     raise InputError(f"label column {self.label!r} holds more than {MOST_VALUES:,} different values")
-            chosen = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
-            if chosen.size:
-                sample.append(block.take(chosen))
-                positions.append(first + chosen)
+            sampled = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
+            if sampled.size:
+                sample.append(block.take(sampled))
+                positions.append(first + sampled)
             rows += block.num_rows
-        names, labels, text = tuple(seen.ends), seen.labels, seen.text
-        ends, absent = np.array([*seen.ends.values()]).T, np.array([*seen.absent.values()], dtype=np.int64)
+        names, labels, text = tuple(facts.ends), facts.labels, facts.text
+        ends, absent = np.array([*facts.ends.values()]).T, np.array([*facts.absent.values()], dtype=np.int64)
         return {
             "rows": np.array([rows]),
             "unlabelled": np.array([unlabelled]),
@@ -208,17 +208,17 @@ class Surveyed:
     @classmethod
     def of(cls, arrays: Arrays, share: float) -> Surveyed:
         """From the arrays of the pass."""
-        told = from_bytes(arrays["told"])
+        facts = from_bytes(arrays["told"])
         if arrays["sizes"].size == 0:
             raise InputError("the table has no rows")
         return cls(
-            names=tuple(told["names"]),
+            names=tuple(facts["names"]),
             rows=int(arrays["rows"][0]),
             ends=arrays["ends"].astype(float),
             absent=arrays["absent"].astype(np.int64),
-            labels={name: Counter(counts) for name, counts in told["labels"].items()},
-            text=set(told["text"]),
-            positives=told["positives"],
+            labels={name: Counter(counts) for name, counts in facts["labels"].items()},
+            text=set(facts["text"]),
+            positives=facts["positives"],
             unlabelled=int(arrays["unlabelled"][0]),
             sample=unpacked(arrays),
             positions=arrays["at"].astype(np.int64),
@@ -228,10 +228,10 @@ class Surveyed:
     def holds(self, name: str) -> set[str | None]:
         """What a feature holds, a few of its entries where that is more; None for a missing one."""
         j = self.names.index(name)
-        found: set[str | None] = {None} if self.absent[j] else set()
+        entries: set[str | None] = {None} if self.absent[j] else set()
         if name in self.labels:
-            return found | {label for label, count in self.labels[name].items() if count}
-        return found | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
+            return entries | {label for label, count in self.labels[name].items() if count}
+        return entries | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
 
 
 class _Seen:
@@ -250,9 +250,9 @@ class _Seen:
         for name, values in numbers.items():
             low, high, gaps = values.min(), values.max(), 0
             if np.isnan(low):
-                known = values[~np.isnan(values)]
-                gaps = values.size - known.size
-                low, high = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
+                present = values[~np.isnan(values)]
+                gaps = values.size - present.size
+                low, high = (present.min(), present.max()) if present.size else (np.inf, -np.inf)
             if (np.isinf([low, high]).any() and gaps < values.size) or (gaps and features.missing == "error"):
                 features.matrix(block, np.arange(first, first + block.num_rows))  # says which entry it is
             self._widen(name, float(low), float(high), gaps)
@@ -264,14 +264,14 @@ class _Seen:
     def _take_matrix(self, matrix: NamedMatrix) -> None:
         for j, name in enumerate(matrix.names):
             values = matrix.values[:, j]
-            known = values[~np.isnan(values)]
-            ends = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
-            self._widen(name, float(ends[0]), float(ends[1]), values.size - known.size)
+            present = values[~np.isnan(values)]
+            ends = (present.min(), present.max()) if present.size else (np.inf, -np.inf)
+            self._widen(name, float(ends[0]), float(ends[1]), values.size - present.size)
             if j in matrix.labels:
-                counts = np.bincount(known.astype(np.intp), minlength=len(matrix.labels[j])).tolist()
-                found = self.labels.setdefault(name, Counter())
-                found.update(dict(zip(matrix.labels[j], counts, strict=True)))
-                _refuse_many(name, found)
+                counts = np.bincount(present.astype(np.intp), minlength=len(matrix.labels[j])).tolist()
+                labels = self.labels.setdefault(name, Counter())
+                labels.update(dict(zip(matrix.labels[j], counts, strict=True)))
+                _refuse_many(name, labels)
         self.text |= {matrix.names[j] for j in matrix.text}
 
     def _widen(self, name: str, low: float, high: float, gaps: int) -> None:
@@ -280,24 +280,24 @@ class _Seen:
         self.absent[name] += gaps
 
 
-def sample_matrix(found: Surveyed, features: FeatureColumns) -> NamedMatrix:
+def sample_matrix(survey: Surveyed, features: FeatureColumns) -> NamedMatrix:
     """The features of the rows in the sample."""
-    return features.matrix(found.sample, found.positions)
+    return features.matrix(survey.sample, survey.positions)
 
 
 def constant_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
     """Features that hold one and the same value in every row of both tables."""
     names = [name for name in reference.names if name in pool.names]
-    found = tuple(name for name in names if len(reference.holds(name) | pool.holds(name)) == 1)
-    if len(found) == len(names):
+    constant = tuple(name for name in names if len(reference.holds(name) | pool.holds(name)) == 1)
+    if len(constant) == len(names):
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
-    return found
+    return constant
 
 
 def _counted(column: pa.ChunkedArray) -> dict[str, int]:
     """How often each value stands; null is no value."""
-    found = pc.value_counts(column).to_pylist()
-    return {entry["values"]: entry["counts"] for entry in found if entry["values"] is not None}
+    counts = pc.value_counts(column).to_pylist()
+    return {entry["values"]: entry["counts"] for entry in counts if entry["values"] is not None}
 
 
 def _refuse_many(name: str, counts: dict[str, int]) -> None:

@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +20,8 @@ from numpy.typing import NDArray
 
 from biselect.columns.date import read_times
 from biselect.errors import InputError
-from biselect.large.dataset import Part, Partitions, RowSource, in_blocks, numbered, place_of, refuse_absent
-from biselect.large.passes import Arrays, Run, over
+from biselect.large.dataset import Part, Partitions, in_blocks, numbered, place_of, refuse_absent
+from biselect.large.passes import Arrays, Run, as_bytes, from_bytes, joined, over
 from biselect.options import ANY, Csv, Split, spell
 from biselect.tables import entry_as_text, rows_until
 from biselect.tables.readers import reading_of
@@ -112,40 +111,33 @@ class TimeEnds:
     name: str = "looking at times"
 
     def of_part(self, part: Part) -> Arrays:
-        """`ends` as keys of each kind of times that is `found`, number and place of those `missing`."""
-        found, missing = dict[str, list[int]](), [0, MOST]
+        """`ends` as keys of each of the `kinds` of times, number and place of those `missing`."""
+        arrays = _ends({}, [0, MOST])
         for first, block in part.blocks([self.column.name]):
+            kinds, missing = {}, [0, MOST]
             absent = pc.is_null(block[self.column.name], nan_is_null=True)
             if number := pc.sum(absent).as_py():
-                missing = [missing[0] + number, min(missing[1], first + pc.index(absent, True).as_py())]
+                missing = [number, first + pc.index(absent, True).as_py()]
                 block = block.filter(pc.invert(absent))
             if block.num_rows:
                 times, form = self.column.times(block, _where(part, first))
                 keys = keys_of(times, self.column.name)
-                kind = json.dumps([str(times.type), form])
-                low, high = found.get(kind, [MOST, LEAST])
-                found[kind] = [min(low, int(keys.min())), max(high, int(keys.max()))]
-        return _packed(found, missing)
+                kinds = {json.dumps([str(times.type), form]): [int(keys.min()), int(keys.max())]}
+            arrays = self.merged(arrays, _ends(kinds, missing))
+        return arrays
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """Those of both."""
-        found = _unpacked(before)
-        for kind, (low, high) in _unpacked(after).items():
-            known = found.get(kind, [MOST, LEAST])
-            found[kind] = [min(low, known[0]), max(high, known[1])]
+        kinds = from_bytes(before["kinds"])
+        for kind, (low, high) in from_bytes(after["kinds"]).items():
+            ends = kinds.get(kind, [MOST, LEAST])
+            kinds[kind] = [min(low, ends[0]), max(high, ends[1])]
         one, other = before["missing"].tolist(), after["missing"].tolist()
-        return _packed(found, [one[0] + other[0], min(one[1], other[1])])
+        return _ends(dict(sorted(kinds.items())), [one[0] + other[0], min(one[1], other[1])])
 
 
-def _packed(found: Mapping[str, Sequence[int]], missing: Sequence[int]) -> Arrays:
-    return {
-        "found": np.frombuffer(json.dumps(found, sort_keys=True).encode(), dtype=np.uint8),
-        "missing": np.array(missing, dtype=np.int64),
-    }
-
-
-def _unpacked(arrays: Arrays) -> dict[str, list[int]]:
-    return json.loads(arrays["found"].tobytes())
+def _ends(kinds: Mapping[str, Sequence[int]], missing: Sequence[int]) -> Arrays:
+    return {"kinds": as_bytes(kinds), "missing": np.array(missing, dtype=np.int64)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,30 +172,25 @@ class Bins:
 
     def of_part(self, part: Part) -> Arrays:
         """`rows` in each bin; or `key` and `position` of each row."""
-        counts = np.zeros(BINS, dtype=np.int64)
-        taken_keys, taken_positions = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        counts, by_position = np.zeros(BINS, dtype=np.int64), self.keys[0] == self.keys[1]
+        rows = [np.empty((2, 0), dtype=np.int64)]
         for first, block in part.blocks([self.column.name]):
             keys = self.column.keys(block, _where(part, first))
             positions = np.arange(first, first + keys.size)
             inside = (keys >= self.keys[0]) & (keys <= self.keys[1])
             inside &= (positions >= self.positions[0]) & (positions <= self.positions[1])
-            keys, positions = keys[inside], positions[inside]
             if self.few:
-                taken_keys.append(keys)
-                taken_positions.append(positions)
+                rows.append(np.stack([keys, positions])[:, inside])
             else:
-                divided = positions if self.keys[0] == self.keys[1] else keys
+                divided = (positions if by_position else keys)[inside]
                 above = divided.view(np.uint64) - np.uint64(self.limits[0] % (1 << 64))  # may be beyond 63 bits
                 counts += np.bincount((above // np.uint64(self.width)).astype(np.int64), minlength=BINS)
-        if self.few:
-            return {"key": np.concatenate(taken_keys), "position": np.concatenate(taken_positions)}
-        return {"rows": counts}
+        key, position = np.concatenate(rows, axis=1)
+        return {"key": key, "position": position} if self.few else {"rows": counts}
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """Those of both."""
-        if self.few:
-            return {name: np.concatenate([before[name], after[name]]) for name in ("key", "position")}
-        return {"rows": np.asarray(before["rows"]) + np.asarray(after["rows"])}
+        return joined(before, after, ["key", "position"]) if self.few else {"rows": before["rows"] + after["rows"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,9 +214,9 @@ class SideRows:
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """Those of both."""
-        low, high = (np.array([before["ends"], after["ends"]])[:, end] for end in (0, 1))
-        joined = {name: np.concatenate([before[name], after[name]]) for name in ("begins", "rows")}
-        return {**joined, "ends": np.array([low.min(), high.max()])}
+        (low, high), (lower, higher) = before["ends"].tolist(), after["ends"].tolist()
+        ends = np.array([min(low, lower), max(high, higher)])
+        return {**joined(before, after, ["begins", "rows"]), "ends": ends}
 
 
 def within(keys: NDArray[np.int64], first: int, begin: Bounds, end: Bounds) -> NDArray[np.bool_]:
@@ -253,8 +240,8 @@ class SideOfPart:
         return in_blocks(self._tables(list(columns)))
 
     def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
-        stored = [name for name in columns if name != ORIGIN]
-        for first, block in self.part.blocks(list(dict.fromkeys([*stored, self.column.name]))):
+        names = [name for name in columns if name != ORIGIN]
+        for first, block in self.part.blocks(list(dict.fromkeys([*names, self.column.name]))):
             inside = within(self.column.keys(block, _where(self.part, first)), first, self.begin, self.end)
             if not inside.any():
                 continue
@@ -316,7 +303,7 @@ def cut_in_time(
         rows = rows_until(pa.chunked_array([pa.nulls(partitions.rows)]), reference_until, form)
         cut = _bounds_of(rows, partitions, column, ends, run)
     else:
-        cut = (_first_late(column, reference_until, form), 0)
+        cut = (_first_late(column, reference_until, form, ends), 0)
     reference = _side(partitions, column, start, cut, run)
     earlier = int(reference["rows"].sum())
     if earlier in (0, partitions.rows):
@@ -340,25 +327,24 @@ def cut_in_time(
 
 def _surveyed(partitions: Partitions, column: TimeColumn, run: Run) -> tuple[TimeColumn, str | None, tuple[int, int]]:
     """The column as it can be read in every block, how text is written, and the ends of the keys."""
-    seen = run(TimeEnds(column=column), partitions.parts)
-    missing, first = seen["missing"].tolist()
+    arrays = run(TimeEnds(column=column), partitions.parts)
+    missing, first = arrays["missing"].tolist()
     if missing:
         place = place_of(partitions, first)
         raise InputError(
             f"time column {column.name!r} has {missing} missing values, the first in {place}; every row needs one"
         )
-    found = {tuple(json.loads(kind)): ends for kind, ends in _unpacked(seen).items()}
-    kinds = {kind for kind, _ in found}
-    if kinds == {"int64", "double"}:  # text of whole numbers in one block, with decimals in another
+    forms = {tuple(json.loads(kind)): ends for kind, ends in from_bytes(arrays["kinds"]).items()}
+    if {kind for kind, _ in forms} == {"int64", "double"}:  # text of whole numbers in one block, decimals in another
         column = replace(column, kind=pa.float64())
         return column, None, _surveyed(partitions, column, run)[2]
-    if len(found) > 1:
-        shown = " and ".join(sorted(str(form or kind) for kind, form in found)[:2])
+    if len(forms) > 1:
+        examples = " and ".join(sorted(str(form or kind) for kind, form in forms)[:2])
         raise InputError(
-            f"time column {column.name!r} is written in different ways in different rows ({shown}); say which is "
+            f"time column {column.name!r} is written in different ways in different rows ({examples}); say which is "
             f"meant with {spell(Csv(date_format=ANY))}, such as '%d/%m/%Y %H:%M'"
         )
-    ((_, form), (low, high)) = next(iter(found.items()))
+    ((_, form), (low, high)) = next(iter(forms.items()))
     block = next(iter(partitions.parts[0].blocks([column.name])))[1]
     times, _ = column.times(block, str)
     if (reading := reading_of(partitions.schema.empty_table())) is not None:
@@ -368,57 +354,47 @@ def _surveyed(partitions: Partitions, column: TimeColumn, run: Run) -> tuple[Tim
 
 def _bounds_of(rank: int, partitions: Partitions, column: TimeColumn, ends: tuple[int, int], run: Run) -> Bounds:
     """Key and position of the row before which so many lie."""
-    asked = Bins(column=column, keys=ends, positions=(0, partitions.rows - 1))
+    bins = Bins(column=column, keys=ends, positions=(0, partitions.rows - 1))
     while True:
-        counts = np.asarray(run(asked, partitions.parts)["rows"])
+        counts = np.asarray(run(bins, partitions.parts)["rows"])
         upto = np.cumsum(counts)
         at = int(np.searchsorted(upto, rank, side="right"))
         rank -= int(upto[at] - counts[at])
-        low = asked.limits[0] + at * asked.width
-        limits = low, min(low + asked.width - 1, asked.limits[1])
-        of_positions = asked.keys[0] == asked.keys[1]
-        asked = replace(asked, positions=limits) if of_positions else replace(asked, keys=limits)
+        low = bins.limits[0] + at * bins.width
+        limits = low, min(low + bins.width - 1, bins.limits[1])
+        of_positions = bins.keys[0] == bins.keys[1]
+        bins = replace(bins, positions=limits) if of_positions else replace(bins, keys=limits)
         if counts[at] <= FEW or (of_positions and limits[0] == limits[1]):
-            found = run(replace(asked, few=True), partitions.parts)
-            order = np.lexsort((found["position"], found["key"]))
-            return int(found["key"][order[rank]]), int(found["position"][order[rank]])
+            rows = run(replace(bins, few=True), partitions.parts)
+            order = np.lexsort((rows["position"], rows["key"]))
+            return int(rows["key"][order[rank]]), int(rows["position"][order[rank]])
 
 
-def _first_late(column: TimeColumn, until: str, form: str | None) -> int:
-    """The smallest key that is not at or before a time."""
-    assert column.kind is not None
-    low, high = LEAST, MOST
-    if pa.types.is_floating(column.kind):
-        low, high = (int(keys_of(pa.chunked_array([[end]]), "")[0]) for end in (-np.inf, np.inf))
-    elif pa.types.is_decimal(column.kind):
-        high = 10**column.kind.precision - 1
-        low = -high
-    elif pa.types.is_integer(column.kind):
-        ends: Any = np.iinfo(column.kind.to_pandas_dtype())
-        both = pa.chunked_array([pa.array([ends.min, ends.max], column.kind)])
-        low, high = keys_of(both, column.name).tolist()
+def _first_late(column: TimeColumn, until: str, form: str | None, ends: tuple[int, int]) -> int:
+    """The smallest key from the first to beyond the last that is not at or before a time."""
+    low, high = ends[0], ends[1] + 1
     while low < high:
         middle = (low + high) // 2
         if rows_until(column.value(middle), until, form):
             low = middle + 1
         else:
             high = middle
-    return low if not rows_until(column.value(low), until, form) else low + 1
+    return low
 
 
 def _side(partitions: Partitions, column: TimeColumn, begin: Bounds, end: Bounds, run: Run) -> Arrays:
     return run(SideRows(column=column, begin=begin, end=end), partitions.parts)
 
 
-def _view(partitions: Partitions, column: TimeColumn, begin: Bounds, end: Bounds, counted: Arrays) -> Partitions:
-    rows = dict(zip(counted["begins"].tolist(), counted["rows"].tolist(), strict=True))
-    made: list[tuple[str, int, RowSource]] = [
+def _view(partitions: Partitions, column: TimeColumn, begin: Bounds, end: Bounds, side: Arrays) -> Partitions:
+    rows = dict(zip(side["begins"].tolist(), side["rows"].tolist(), strict=True))
+    sides = (
         (part.name, rows[part.first], SideOfPart(part=part, column=column, begin=begin, end=end))
         for part in partitions.parts
-    ]
-    return replace(partitions, parts=numbered(made))
+    )
+    return replace(partitions, parts=numbered(sides))
 
 
-def _texts(column: TimeColumn, counted: Arrays) -> tuple[str, str]:
-    first, last = (entry_as_text(column.value(int(key))[0].as_py()) for key in counted["ends"].tolist())
+def _texts(column: TimeColumn, side: Arrays) -> tuple[str, str]:
+    first, last = (entry_as_text(column.value(int(key))[0].as_py()) for key in side["ends"].tolist())
     return first, last

@@ -75,11 +75,11 @@ class Weighing:
         with refused_as(f"{path}: not {what}"):
             if header["format"] != FORMAT:
                 raise ValueError(f"its format is {shortened(header['format'])}")
-            asked = header["features"]
-            lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
+            columns = header["features"]
+            lists: Any = {name: tuple(map(str, columns[name])) for name in ("names", "categories", "dates", "kept")}
             reference = Reference.from_state(header["reference"], arrays)
             if "sample" in arrays:
-                labels = {int(j): tuple(map(str, known)) for j, known in header["labels"]}
+                labels = {int(j): tuple(map(str, texts)) for j, texts in header["labels"]}
                 sample = NamedMatrix(
                     values=arrays["sample"].astype(float), names=tuple(reference.columns), labels=labels
                 )
@@ -91,7 +91,7 @@ class Weighing:
                     **{name: arrays[name].astype(float) for name in ("middles", "factors", "targets")},
                 )
             return cls(
-                features=FeatureColumns(missing=str(asked["missing"]), **lists),
+                features=FeatureColumns(missing=str(columns["missing"]), **lists),
                 calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit(reference),
                 reference=reference,
                 shifts=shifts,

@@ -56,7 +56,7 @@ class Checking:
         name: what a person reads while it runs.
         weighing: how rows are weighed.
         screens: for the answer and for each kind; they know no kept rows, which the pass brings back.
-        kept: where these stand, ascending.
+        kept_rows: where these stand, ascending.
         beside: columns that kept rows bring along, beside the features.
         share: of the rows whose weights say what counts as heavy.
         first: position of the first row to weigh; of other rows only these are.
@@ -66,7 +66,7 @@ class Checking:
     name: str
     weighing: Weighing
     screens: Screens
-    kept: NDArray[np.int64]
+    kept_rows: NDArray[np.int64]
     beside: tuple[str, ...]
     share: float
     first: int
@@ -80,7 +80,7 @@ class Checking:
         sampled = drawn(first, block.num_rows, self.share, self.weighing.calibrator.seed)
         rows = np.arange(block.num_rows) if self.first <= first < self.last else np.flatnonzero(sampled)
         W = self.weighing.weights(block.take(rows), first) if rows.size else np.empty((0, 1))
-        own = self.kept[(self.kept >= first) & (self.kept < first + block.num_rows)] - first
+        own = self.kept_rows[(self.kept_rows >= first) & (self.kept_rows < first + block.num_rows)] - first
         totals, others = W.sum(axis=1), ~np.isin(rows, own)
         heaviest = np.argmax(np.where(others, totals, -np.inf)) if rows.size else 0
         for columns, screen in self.screens if rows.size else ():
@@ -107,7 +107,7 @@ def _near(screen: check_proof.Screen, W: NDArray[np.float64]) -> NDArray[np.bool
 
 def weigh_again(
     folder: Path,
-    kept: SelectionProblem,
+    problem: SelectionProblem,
     screens: Screens,
     screened: dict[str, Any] | None,
     table: Any,
@@ -121,7 +121,7 @@ def weigh_again(
 
     Args:
         folder: holds the calibration.
-        kept: the problem over the kept rows.
+        problem: the problem over the kept rows.
         screens: what must hold of every other row.
         screened: where the kept rows stand, as the proof says; None where every row was kept.
         table: the pool, as it was given to `biselect.review`.
@@ -133,7 +133,7 @@ def weigh_again(
     weighing, step = Weighing.load(folder / FILE), steps_of(progress)
     roles = replace(weighing.roles, id_column=id_column or weighing.roles.id_column)
     beside = tuple(name for name in (roles.id_column, roles.per, *roles.show) if name is not None)
-    rows, positions = kept.n_samples, np.arange(kept.n_samples)
+    rows, positions = problem.n_samples, np.arange(problem.n_samples)
     if screened is not None:
         rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
@@ -145,39 +145,39 @@ def weigh_again(
         parts = source.parts if part is None else source.parts[part : part + 1]
         looked_at = sum(one.rows for one in parts)
         light = weighing.calibrator.for_weights()
-        asked = Checking(
+        checking = Checking(
             name="Weighing the rows again",
             weighing=replace(weighing, calibrator=light, reference=weighing.reference.only(weighing.reference.columns)),
             screens=screens,
-            kept=positions,
+            kept_rows=positions,
             beside=beside,
             share=sample_share(rows, len(weighing.features.names)),
             first=parts[0].first,
             last=parts[0].first + looked_at,
         )
-        with step(f"{asked.name}: {looked_at:,} rows in {len(parts):,} parts") as told:
-            found = engine.run(asked, source.parts, told)
-    stored = unpacked(found)
-    pool = pool_of(stored, positions, roles, weighing.features, stored)
-    weighed = moved_back(weighing.features.matrix(stored, positions), weighing.shifts)
+        with step(f"{checking.name}: {looked_at:,} rows in {len(parts):,} parts") as bar:
+            arrays = engine.run(checking, source.parts, bar)
+    block = unpacked(arrays)
+    pool = pool_of(block, positions, roles, weighing.features, block)
+    matrix = moved_back(weighing.features.matrix(block, positions), weighing.shifts)
     question, rules = weighing.question, RowRules(**weighing.question["rules"])
     refuse_other(FILE, True, question["marginals"] in PLANNED_MARGINALS, at="marginals of a large table")
     apart = question["marginals"] == "isolation"
-    heavy = neighbour_cutoff(found["totals"], asked.share, kept.n_features) if apart else np.inf
-    total, position = max(found["heaviest"].tolist(), default=(-np.inf, 0))
+    heavy = neighbour_cutoff(arrays["totals"], checking.share, problem.n_features) if apart else np.inf
+    total, position = max(arrays["heaviest"].tolist(), default=(-np.inf, 0))
     if total >= heavy:
         raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
     if screened is not None:
         refuse_other("proof.json", heavy if apart else None, screened["heavy"], at="heavy")
     options = {name: question[name] for name in ("k", "m", "marginals")}
     pooled = PoolFacts(rows=rows, heavy=heavy)
-    again = weighing.calibrator.problem(weighed, **options, sample_names=pool.sample_names, whole=pooled)
+    again = weighing.calibrator.problem(matrix, **options, sample_names=pool.sample_names, whole=pooled)
     ruled = {"sample_rules": None, "feature_rules": None}  # unless there are any
-    refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | kept.to_dict())
+    refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | problem.to_dict())
     words = f"all {rows:,} rows of the table checked"
     if part is not None:
         words = f"{looked_at:,} of {rows:,} rows of the table checked ({parts[0].name}), the others taken on trust"
-    return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=weighed), words
+    return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=matrix), words
 
 
 def light(screen: check_proof.Screen, weights: list[float], score: float) -> check_proof.Screen:
@@ -189,35 +189,35 @@ def light(screen: check_proof.Screen, weights: list[float], score: float) -> che
 
 
 def refuse_other(
-    file: str, ours: Any, told: Any, scale: float = 0.0, unseen: frozenset[str] = frozenset(), at: str = ""
+    file: str, ours: Any, theirs: Any, scale: float = 0.0, unseen: frozenset[str] = frozenset(), at: str = ""
 ) -> None:
     """Refuse a file that tells something else than it should; what it tells beside that is left alone.
 
     Args:
         file: for messages.
         ours: what it should tell.
-        told: what it tells.
+        theirs: what it tells.
         scale: numbers may differ by a small share of this, and of themselves.
         unseen: names under which it may tell something where we know nothing.
         at: the names that lead here.
     """
-    if isinstance(ours, dict) and isinstance(told, dict):
+    if isinstance(ours, dict) and isinstance(theirs, dict):
         for name, own in ours.items():
             if name not in BESIDE and (own or name not in unseen):
-                refuse_other(file, own, told.get(name, "nothing"), scale, unseen, f"{at} {name}".strip())
-    elif isinstance(ours, list) and isinstance(told, list) and len(ours) == len(told):
-        if not (ours and type(ours[0]) is float and ours == told):  # many numbers, and hardly ever another
-            for place, (own, other) in enumerate(zip(ours, told, strict=True)):
+                refuse_other(file, own, theirs.get(name, "nothing"), scale, unseen, f"{at} {name}".strip())
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        if not (ours and type(ours[0]) is float and ours == theirs):  # many numbers, and hardly ever another
+            for place, (own, other) in enumerate(zip(ours, theirs, strict=True)):
                 refuse_other(file, own, other, scale, unseen, f"{at} {place}")
-    elif not (type(ours) is type(told) and ours == told):
-        numbers = float in (kinds := {type(ours), type(told)}) and kinds <= {int, float}
-        if not (numbers and isclose(ours, told, rel_tol=ROUNDED, abs_tol=ROUNDED * scale)):
+    elif not (type(ours) is type(theirs) and ours == theirs):
+        numbers = float in (kinds := {type(ours), type(theirs)}) and kinds <= {int, float}
+        if not (numbers and isclose(ours, theirs, rel_tol=ROUNDED, abs_tol=ROUNDED * scale)):
             sides = (
                 one.decode("utf-8", "backslashreplace").strip() if isinstance(one, bytes) else one
-                for one in (told, ours)
+                for one in (theirs, ours)
             )
-            told, ours = map(shortened, sides)
-            raise BiselectError(f"refused: {file} says {told} for {at!r}, where it should say {ours}")
+            theirs, ours = map(shortened, sides)
+            raise BiselectError(f"refused: {file} says {theirs} for {at!r}, where it should say {ours}")
 
 
 def _as_weighed(table: Any, roles: Roles) -> Table:

@@ -124,10 +124,10 @@ def reading(path: str | Path, kind: str) -> Iterator[None]:
             raise InputError(f"{path}: no permission to read it") from None
 
 
-def numbered(found: Iterable[tuple[str, int, RowSource]]) -> tuple[Part, ...]:
+def numbered(sources: Iterable[tuple[str, int, RowSource]]) -> tuple[Part, ...]:
     """Parts from their names, numbers of rows and sources, in order; empty ones are passed over."""
     parts, first = list[Part](), 0
-    for name, rows, source in found:
+    for name, rows, source in sources:
         if rows:
             parts.append(Part(name=name, first=first, rows=rows, source=source))
             first += rows
@@ -177,24 +177,24 @@ class RowRange:
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """These columns, block by block."""
-        skip, left = self.skip, self.rows
+        skip, missing = self.skip, self.rows
         for block in self.source.read(columns):
-            taken = block.slice(skip, left)
+            rows = block.slice(skip, missing)
             skip -= min(skip, block.num_rows)
-            if taken.num_rows:
-                left -= taken.num_rows
-                yield taken
-            if not left:
+            if rows.num_rows:
+                missing -= rows.num_rows
+                yield rows
+            if not missing:
                 return
 
 
 def rows_between(table: Partitions, first: int, last: int) -> Partitions:
     """The rows from position `first` to before `last`."""
-    found = []
+    ranges = []
     for part in table.parts:
         begin, end = max(first, part.first), min(last, part.first + part.rows)
         if begin < end:
             whole = (begin, end - begin) == (part.first, part.rows)
             source = part.source if whole else RowRange(source=part.source, skip=begin - part.first, rows=end - begin)
-            found.append((part.name, end - begin, source))
-    return Partitions(name=table.name, schema=table.schema, parts=numbered(found))
+            ranges.append((part.name, end - begin, source))
+    return Partitions(name=table.name, schema=table.schema, parts=numbered(ranges))

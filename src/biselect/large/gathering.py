@@ -47,17 +47,17 @@ class KeptRows:
     """Heavy rows of the pool, and what is known of all others.
 
     Attributes:
-        asked: the pass that kept them, with all views so far.
+        collecting: the pass that kept them, with all views so far.
         table: the rows as they are stored.
         pool: the rows as a pool of their own.
-        weighed: their features as they are weighed.
+        matrix: their features as they are weighed.
         positions: where they stand in the whole table.
     """
 
-    asked: Collecting
+    collecting: Collecting
     table: pa.Table
     pool: Pool
-    weighed: NamedMatrix
+    matrix: NamedMatrix
     positions: NDArray[np.int64]
 
 
@@ -71,8 +71,8 @@ class KeptPool:
         normal: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
-        kept: rows of the pool to choose from.
-        moved: columns that moved against the reference.
+        rows: of the pool, to choose from.
+        shifted: columns that moved against the reference.
         same: features left out, the same in every row.
         surveys: of reference and pool.
         positive: the value of the label column that means a known positive.
@@ -83,8 +83,8 @@ class KeptPool:
     normal: Reference
     reference: NamedMatrix
     sampled: NamedMatrix
-    kept: KeptRows
-    moved: tuple[ShiftedColumn, ...]
+    rows: KeptRows
+    shifted: tuple[ShiftedColumn, ...]
     same: tuple[str, ...]
     surveys: tuple[Surveyed, Surveyed]
     positive: str
@@ -92,7 +92,7 @@ class KeptPool:
     @property
     def whole(self) -> PoolFacts:
         """The table that the rows were kept from."""
-        return PoolFacts(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
+        return PoolFacts(rows=self.tables.pool.rows, heavy=self.rows.collecting.heavy)
 
     @property
     def positives(self) -> int | None:
@@ -101,21 +101,21 @@ class KeptPool:
 
     def weighing(self, question: Mapping[str, Any]) -> Weighing:
         """How rows are weighed, and for which question, to be stored."""
-        asked = self.kept.asked
+        collecting = self.rows.collecting
         return Weighing(
-            features=asked.features,
-            calibrator=asked.calibrator,
+            features=collecting.features,
+            calibrator=collecting.calibrator,
             reference=self.normal,
-            shifts=asked.shifts,
+            shifts=collecting.shifts,
             roles=self.tables.roles,
             question=question,
         )
 
     def most(self, columns: Sequence[int], m: int) -> float | None:
         """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
-        if self.kept.positions.size == self.tables.pool.rows:
+        if self.rows.positions.size == self.tables.pool.rows:
             return None
-        return at_least(number_units(1.0) * number_units(self.kept.asked.most(columns, m)))
+        return at_least(number_units(1.0) * number_units(self.rows.collecting.most(columns, m)))
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> KeptPool:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
@@ -123,18 +123,18 @@ class KeptPool:
         Args:
             views: columns, m, and what counts as heavy there, unless too many rows would.
         """
-        W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
+        W, share, collecting = self.calibrator.weights(self.sampled), self.surveys[1].share, self.rows.collecting
         more = []
         for columns, m, heavy in views:
             least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
+        closer = replace(collecting, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
         table, positions = _collected(self.tables, closer)
-        new = np.flatnonzero(~np.isin(positions, self.kept.positions))
-        order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
-        table = pa.concat_tables([self.kept.table, table.take(new)]).take(order)
-        asked = replace(asked, views=(*asked.views, *more))
-        return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
+        new = np.flatnonzero(~np.isin(positions, self.rows.positions))
+        order = np.argsort(places := np.concatenate([self.rows.positions, positions[new]]), kind="stable")
+        table = pa.concat_tables([self.rows.table, table.take(new)]).take(order)
+        collecting = replace(collecting, views=(*collecting.views, *more))
+        return replace(self, rows=_kept(self.tables, collecting, table, places[order], self.positive))
 
 
 def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, ids: frozenset[str]) -> KeptPool:
@@ -159,24 +159,24 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
     pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
     positive = _positive(tables.roles, pool)
     same = constant_in_both(reference, pool)
-    kept = tuple(name for name in reference.names if name not in same)
-    before = replace(plain, where="the reference", kept=kept)
+    varying = tuple(name for name in reference.names if name not in same)
+    before = replace(plain, where="the reference", kept=varying)
     sample = sample_matrix(reference, before)
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
         normal = Reference.of([sample], missing=tables.missing, seed=tables.seed)
     else:
         counting = counting_of(reference, before)
-        counted = tables.run(counting, tables.reference)
-        normal = reference_from(counted, counting, reference, before, seed=tables.seed)
+        counts = tables.run(counting, tables.reference)
+        normal = reference_from(counts, counting, reference, before, seed=tables.seed)
     calibrator.fit(normal)
-    features = replace(plain, kept=kept)
+    features = replace(plain, kept=varying)
     raw = sample_matrix(pool, features)
-    ends = reference.ends[:, [reference.names.index(name) for name in kept]]
-    moved = moved_numbers(sample, raw, drift, ends)
-    shifts = Shift.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
+    ends = reference.ends[:, [reference.names.index(name) for name in varying]]
+    shifted = moved_numbers(sample, raw, drift, ends)
+    shifts = Shift.of(sample.values, raw.values, shifted) if shifted and drift == "recentre" else None
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
-    every = tuple(range(len(kept)))
+    every = tuple(range(len(varying)))
     m = min(m, len(every))
     target = max(row_limit(KEPT_ROWS, len(every)), 4 * k)
     collecting = Collecting(
@@ -198,8 +198,8 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
         normal=normal,
         reference=sample,
         sampled=sampled,
-        kept=_kept(tables, collecting, *_collected(tables, collecting), positive),
-        moved=moved,
+        rows=_kept(tables, collecting, *_collected(tables, collecting), positive),
+        shifted=shifted,
         same=same,
         surveys=(reference, pool),
         positive=positive,
@@ -220,14 +220,14 @@ def neighbour_cutoff(totals: NDArray[np.float64], share: float, columns: int) ->
 
 def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
     share = sample_share(table.rows, len(features.names))
-    asked = Survey(
+    survey = Survey(
         name=f"Looking at {features.where}",
         features=features,
         label=label,
         share=share,
         seed=tables.seed,
     )
-    return Surveyed.of(tables.run(asked, table), share)
+    return Surveyed.of(tables.run(survey, table), share)
 
 
 def _positive(roles: Roles, pool: Surveyed) -> str:
@@ -243,21 +243,23 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 
 
-def _collected(tables: Tables, asked: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
+def _collected(tables: Tables, collecting: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
     """Make the pass: the rows that it kept, and where they stand."""
-    found = tables.run(asked, tables.pool)
-    if not found["sizes"].size:
-        columns = dict.fromkeys([*asked.features.names, *asked.beside])
+    arrays = tables.run(collecting, tables.pool)
+    if not arrays["sizes"].size:
+        columns = dict.fromkeys([*collecting.features.names, *collecting.beside])
         return next(iter(tables.pool.parts[0].blocks(list(columns))))[1].slice(0, 0), np.empty(0, dtype=np.int64)
-    return unpacked(found), found["at"].astype(np.int64)
+    return unpacked(arrays), arrays["at"].astype(np.int64)
 
 
-def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArray[np.int64], positive: str) -> KeptRows:
+def _kept(
+    tables: Tables, collecting: Collecting, table: pa.Table, positions: NDArray[np.int64], positive: str
+) -> KeptRows:
     """A pool of the rows that were kept."""
     if not positions.size:
         raise InputError("no row of the pool weighs anything against the reference")
     rows = replace(
-        pool_of(stored, positions, tables.roles, asked.features, tables.reference.schema.empty_table()),
+        pool_of(table, positions, tables.roles, collecting.features, tables.reference.schema.empty_table()),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
         codes=tables.codes,
@@ -265,13 +267,13 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
     )
     label = tables.roles.label_column
     if label is not None:
-        flags = [text == positive != "" for text in as_texts(stored[label]).to_pylist()]
+        flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
     return KeptRows(
-        asked=asked,
-        table=stored,
+        collecting=collecting,
+        table=table,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        weighed=moved_back(asked.features.matrix(stored, positions), asked.shifts),
+        matrix=moved_back(collecting.features.matrix(table, positions), collecting.shifts),
         positions=positions,
     )
 

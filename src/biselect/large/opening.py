@@ -32,7 +32,7 @@ def needs_all_rows(calibrator: Weigher, form: Form, m: int | str, columns: Colum
         spell(Weighing(preset=weighing.preset)): form.marginals not in PLANNED_MARGINALS,
         spell(Columns(duplicates=columns.duplicates)): columns.duplicates != "error",
     }
-    return next((option for option, asked in reasons.items() if asked), None)
+    return next((option for option, applies in reasons.items() if applies), None)
 
 
 @contextmanager
@@ -75,8 +75,8 @@ def is_small(source: Any, most: int) -> bool:
     """Whether a table surely has no more than so many cells, or is a file that is read whole to find out."""
     if not isinstance(source, str | Path):
         shape: Any = getattr(source, "shape", None)  # of a lazy frame not a number
-        known = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
-        return known and shape[0] * shape[1] <= most
+        has_shape = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
+        return has_shape and shape[0] * shape[1] <= most
     place = Source.of(source)
     if place.is_set or place.path.suffix.lower() in STREAMED:
         return False

@@ -68,12 +68,12 @@ def merged_blocks(
     part: Part,
     columns: Sequence[str],
     of_block: Callable[[int, pa.Table], Arrays],
-    merged: Callable[[Arrays, Arrays], Arrays],
+    combine: Callable[[Arrays, Arrays], Arrays],
 ) -> Arrays:
     """What the blocks of a part hold together; a block is known by the position of its first row."""
     with errors_of(part):
         blocks = part.blocks(list(dict.fromkeys(columns)))
-        return reduce(merged, (of_block(first, block) for first, block in blocks if block.num_rows))
+        return reduce(combine, (of_block(first, block) for first, block in blocks if block.num_rows))
 
 
 def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[Any]]:

@@ -52,14 +52,14 @@ class Tables:
     codes: Sequence[str]
     times: Mapping[str, tuple[str, str]]
 
-    def run(self, asked: Pass, table: Partitions) -> Arrays:
+    def run(self, request: Pass, table: Partitions) -> Arrays:
         """A pass over all parts of one of them."""
-        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
-            return self.engine.run(asked, table.parts, told)
+        with self.step(f"{request.name}: {table.rows:,} rows in {len(table.parts):,} parts") as progress:
+            return self.engine.run(request, table.parts, progress)
 
     def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
         """The same for those who ask for parts."""
-        return lambda asked, _: self.run(asked, table)
+        return lambda request, _: self.run(request, table)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -70,8 +70,8 @@ class Tables:
 
     def ignored(self) -> tuple[str, ...]:
         """Columns of the pool that play no part, as the reference has none of their name."""
-        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
-        return tuple(name for name in self.pool.schema.names if name not in known)
+        others = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in others)
 
     def features(self) -> tuple[list[str], list[str]]:
         """Columns that are features, and date columns left out; a pool that lacks any is refused."""
@@ -101,22 +101,24 @@ def sides_in_parts(
     """
     written, columns, memory = read_for(pool, per), pool.columns, bytes_of(compute.memory)
     with Spool() as spool:
-        opened, ids = open_parts(written, memory, spool)
-        normal = opened if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
+        pool_parts, ids = open_parts(written, memory, spool)
+        reference_parts = (
+            pool_parts if reference is None else partitions_of(written.like(reference), memory=memory, spool=spool)
+        )
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, names={*opened.schema.names, *normal.schema.names}, per=per)
-        width = _width(normal.schema, roles)
-        if opened.rows * width <= most[0] and normal.rows * width <= most[1]:
+        roles = Roles.of(columns, pool.csv, names={*pool_parts.schema.names, *reference_parts.schema.names}, per=per)
+        width = _width(reference_parts.schema, roles)
+        if pool_parts.rows * width <= most[0] and reference_parts.rows * width <= most[1]:
             yield None
             return
-        first_rows = rows_between(normal, 0, FIRST_ROWS)
+        first_rows = rows_between(reference_parts, 0, FIRST_ROWS)
         codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
             tables = Tables(
-                pool=opened,
-                reference=normal,
+                pool=pool_parts,
+                reference=reference_parts,
                 roles=roles,
                 engine=engine,
                 step=step,
@@ -126,8 +128,8 @@ def sides_in_parts(
                 times={},
             )
             if roles.id_column is not None:
-                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
-                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
+                require_columns(pool_parts.schema.empty_table(), [roles.id_column], pool_parts.name)
+                refuse_repeated_ids(pool_parts, roles.id_column, run=tables.passes(pool_parts))
             yield tables if reference is not None else _split(tables, split)
 
 

@@ -64,9 +64,9 @@ class LookOver:
         absent = np.zeros(len(self.numbers), dtype=np.int64)
         ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
         sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
-        wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
+        columns = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
         with errors_of(part):
-            for first, block in part.blocks([*wanted]):
+            for first, block in part.blocks([*columns]):
                 if time is not None:
                     times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
                     block = block.set_column(block.column_names.index(time), time, times)
@@ -76,9 +76,9 @@ class LookOver:
                 ends[0] = np.fmin(ends[0], np.fmin.reduce(values, axis=0, initial=np.inf))
                 ends[1] = np.fmax(ends[1], np.fmax.reduce(values, axis=0, initial=-np.inf))
                 _refuse_infinite(ends, self.numbers)
-                chosen = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
-                sample.append(values[chosen])
-                positions.append(first + chosen)
+                sampled = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
+                sample.append(values[sampled])
+                positions.append(first + sampled)
         return {
             "told": as_bytes(rest.state()[0]),
             "absent": absent,
@@ -133,9 +133,9 @@ def sum_up(
     kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
     numbers = tuple(name for name in columns if is_quantity(kinds[name].dtype))
 
-    def run(asked: Pass) -> Arrays:
-        with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
-            return engine.run(asked, table.parts, told)
+    def run(request: Pass) -> Arrays:
+        with step(f"{request.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as progress:
+            return engine.run(request, table.parts, progress)
 
     share = sample_share(table.rows)
     looked = run(
@@ -156,9 +156,9 @@ def sum_up(
     if numbers:
         features = FeatureColumns(names=numbers, where="the reference")
         by_place = dict(enumerate(rulers))
-        counted = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
+        counts = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
         for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
-            summary.types[name], summary.counts[name] = NUMBER, ruler.column(counts_of(counted, j))
+            summary.types[name], summary.counts[name] = NUMBER, ruler.column(counts_of(counts, j))
     return SummedTable(
         summary=summary.only(columns),
         sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
@@ -169,10 +169,10 @@ def sum_up(
 def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
     """These columns as a matrix; a missing one is NaN."""
     frame = nw.from_native(block, eager_only=True)
-    found = np.empty((block.num_rows, len(columns)), order="F")
+    matrix = np.empty((block.num_rows, len(columns)), order="F")
     for j, name in enumerate(columns):
-        found[:, j] = float_values(frame[name])
-    return found
+        matrix[:, j] = float_values(frame[name])
+    return matrix
 
 
 def _placed(first: int) -> Callable[[int], str]:
@@ -231,8 +231,8 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
             if _is_large(parts):
                 columns = feature_names(columns_only(parts), table.columns)
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
-                found = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
-                return found.summary
+                sums = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
+                return sums.summary
         with step(phrase("steps.reading", name=name)):
             for block in read_blocks(path, written.csv, written.columns):
                 columns = feature_names(block, table.columns)

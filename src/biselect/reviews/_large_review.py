@@ -20,7 +20,7 @@ from biselect.options import RowRules, Search, possible_names
 from biselect.pages.words import phrase
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
-from biselect.reviews.answering import neighbouring, told
+from biselect.reviews.answering import ANSWER_WORK, neighbouring, told
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds
 from biselect.reviews.result import Review
@@ -64,110 +64,110 @@ class LargeReview:
         check_integer("m", self.m)
         ids = frozenset(name for names in (self.rules.must, self.rules.never) for name in possible_names(names))
         weigher = self.form.weigher(self.search.seed)
-        gathered = gather(self.tables, weigher, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
-        found = Caveats()
-        gathered, problem = self._with_room(gathered, library)
+        kept_pool = gather(self.tables, weigher, k=self.k, m=self.m, drift=self.form.drift, ids=ids)
+        caveats = Caveats()
+        kept_pool, problem = self._with_room(kept_pool, library)
         for look in range(CLOSER_LOOKS + 1):
-            selection = self._solve(gathered, problem)
-            looked = found.attempt("kinds", self._kinds, gathered, problem)
+            selection = self._solve(kept_pool, problem)
+            looked = caveats.attempt("kinds", self._kinds, kept_pool, problem)
             kinds, doubts = looked or (None, [])
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
             if not doubts or look == CLOSER_LOOKS:
                 break
             lower = 1 - NEAR * 4**look
-            before = gathered.kept.positions, problem.sample_scores
-            gathered = gathered.with_views([(columns, self.m, lower * _weakest(best)) for columns, best in doubts])
-            problem = self._problem(gathered, library, "none")
+            before = kept_pool.rows.positions, problem.sample_scores
+            kept_pool = kept_pool.with_views([(columns, self.m, lower * _weakest(best)) for columns, best in doubts])
+            problem = self._problem(kept_pool, library, "none")
             scores = np.zeros(problem.n_samples)  # rows that were added are not heavy enough to be looked up
-            scores[np.searchsorted(gathered.kept.positions, before[0])] = before[1]
+            scores[np.searchsorted(kept_pool.rows.positions, before[0])] = before[1]
             problem = replace(problem, sample_scores=scores)
-        self._look_over(gathered, problem, found)
-        kept = of_kept_rows(selection, problem)
-        nearby = neighbouring(kept, self.search, self.tables.step, found, self._neighbour(gathered))
+        self._look_over(kept_pool, problem, caveats)
+        answer = of_kept_rows(selection, problem)
+        nearby = neighbouring(answer, self.search, self.tables.step, caveats, self._neighbour(kept_pool))
         table = WeighedPool(
-            pool=gathered.kept.pool,
-            calibrator=gathered.calibrator,
+            pool=kept_pool.rows.pool,
+            calibrator=kept_pool.calibrator,
             time_column=self.tables.roles.time_column,
             per=self.rules.per,
-            weighed=gathered.kept.weighed,
-            moved=gathered.moved,
+            weighed=kept_pool.rows.matrix,
+            moved=kept_pool.shifted,
         )
         return told(
             selection,
             nearby,
-            found,
+            caveats,
             table=table,
             kinds=kinds,
-            whole=self._whole(gathered, problem),
+            whole=self._whole(kept_pool, problem),
             index=index,
-            calibration=gathered.weighing(self._asked()).to_bytes(),
+            calibration=kept_pool.weighing(self._asked()).to_bytes(),
             title=title,
             reproduce=reproduce,
             how_many=_not_compared(self.m),
         )
 
-    def _with_room(self, gathered: KeptPool, library: str | None) -> tuple[KeptPool, SelectionProblem]:
+    def _with_room(self, kept_pool: KeptPool, library: str | None) -> tuple[KeptPool, SelectionProblem]:
         """The first problem; with more rows where the rules leave too few of the heaviest."""
         try:
-            return gathered, self._problem(gathered, library, self.form.marginals)
+            return kept_pool, self._problem(kept_pool, library, self.form.marginals)
         except InfeasibleError:
-            every = range(len(gathered.calibrator.feature_names))
-            wider = gathered.with_views([(every, self.m, 0.0)])
+            every = range(len(kept_pool.calibrator.feature_names))
+            wider = kept_pool.with_views([(every, self.m, 0.0)])
             try:
                 return wider, self._problem(wider, library, self.form.marginals)
             except InfeasibleError as error:
-                rows = wider.kept.positions.size
+                rows = wider.rows.positions.size
                 raise InfeasibleError(f"among the {rows:,} heaviest rows of the pool: {error}") from error
 
-    def _problem(self, gathered: KeptPool, library: str | None, marginals: str) -> SelectionProblem:
-        plain = gathered.calibrator.problem(
-            gathered.kept.weighed,
+    def _problem(self, kept_pool: KeptPool, library: str | None, marginals: str) -> SelectionProblem:
+        plain = kept_pool.calibrator.problem(
+            kept_pool.rows.matrix,
             self.k,
             self.m,
             marginals=marginals,
-            sample_names=gathered.kept.pool.sample_names,
-            whole=gathered.whole,
+            sample_names=kept_pool.rows.pool.sample_names,
+            whole=kept_pool.whole,
         )
-        return replace(apply_rules(self.rules, plain, gathered.kept.pool.per), library=library)
+        return replace(apply_rules(self.rules, plain, kept_pool.rows.pool.per), library=library)
 
-    def _most(self, gathered: KeptPool, columns: Sequence[int], m: int) -> float | None:
-        return gathered.most(columns, m)
+    def _most(self, kept_pool: KeptPool, columns: Sequence[int], m: int) -> float | None:
+        return kept_pool.most(columns, m)
 
-    def _solve(self, gathered: KeptPool, problem: SelectionProblem) -> Selection:
-        most = self._most(gathered, range(problem.n_features), self.m)
-        with self.tables.step(phrase("steps.solving_kept", solver=self.search.solver, rows=problem.n_samples)) as told:
-            found = solve_for_whole(problem, most, self.search.solver, **self._options(told))
-        if found.proof is None or most is None:
-            return found
+    def _solve(self, kept_pool: KeptPool, problem: SelectionProblem) -> Selection:
+        most = self._most(kept_pool, range(problem.n_features), self.m)
+        with self.tables.step(phrase("steps.solving_kept", solver=self.search.solver, rows=problem.n_samples)) as bar:
+            selection = solve_for_whole(problem, most, self.search.solver, check_work=ANSWER_WORK, **self._options(bar))
+        if selection.proof is None or most is None:
+            return selection
         screen = Screen(
-            rows=gathered.tables.pool.rows,
-            kept_rows=gathered.kept.positions.tolist(),
-            heavy=float(gathered.kept.asked.heavy) if self.form.marginals == "isolation" else None,
+            rows=kept_pool.tables.pool.rows,
+            kept_rows=kept_pool.rows.positions.tolist(),
+            heavy=float(kept_pool.rows.collecting.heavy) if self.form.marginals == "isolation" else None,
         )
-        return replace(found, proof=replace(found.proof, screen=screen))
+        return replace(selection, proof=replace(selection.proof, screen=screen))
 
-    def _options(self, told: Progress | None = None) -> dict[str, Any]:
-        return {"seed": self.search.seed, "time_limit": self.search.time_limit, "progress": told or False}
+    def _options(self, bar: Progress | None = None) -> dict[str, Any]:
+        return {"seed": self.search.seed, "time_limit": self.search.time_limit, "progress": bar or False}
 
     def _kinds(
-        self, gathered: KeptPool, problem: SelectionProblem
+        self, kept_pool: KeptPool, problem: SelectionProblem
     ) -> tuple[KindList | None, list[tuple[Sequence[int], Selection]]]:
         """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.form.kinds <= 1 or self.rules.must_columns:
             return None, []
         doubts: list[tuple[Sequence[int], Selection]] = []
 
-        def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
-            most = self._most(gathered, columns, self.m)
+        def answer(part: SelectionProblem, columns: list[int]) -> Selection:
+            most = self._most(kept_pool, columns, self.m)
             options = {**self._options(), "time_limit": kind_seconds(self.search)}
-            found = solve_for_whole(asked, most, self.search.solver, **options)
-            if is_open(found):
-                doubts.append((columns, of_kept_rows(found, asked)))
-            return found
+            selection = solve_for_whole(part, most, self.search.solver, **options)
+            if is_open(selection):
+                doubts.append((columns, of_kept_rows(selection, part)))
+            return selection
 
         with self.tables.step(phrase("steps.kinds")):
-            sides = gathered.calibrator.directions(gathered.kept.weighed)
+            sides = kept_pool.calibrator.directions(kept_pool.rows.matrix)
             return find_kinds(weights_alone(problem), sides, kinds=self.form.kinds, answer=answer), doubts
 
     def _asked(self) -> dict[str, Any]:
@@ -175,45 +175,45 @@ class LargeReview:
         weighed_by = {"marginals": self.form.marginals, "drift": self.form.drift}
         return {"k": self.k, "m": self.m, **weighed_by, "rules": vars(self.rules)}
 
-    def _neighbour(self, gathered: KeptPool) -> Callable[[SelectionProblem, float], Selection]:
-        def answer(asked: SelectionProblem, seconds: float) -> Selection:
-            most = self._most(gathered, range(asked.n_features), asked.m)
+    def _neighbour(self, kept_pool: KeptPool) -> Callable[[SelectionProblem, float], Selection]:
+        def answer(problem: SelectionProblem, seconds: float) -> Selection:
+            most = self._most(kept_pool, range(problem.n_features), problem.m)
             options = {**self._options(), "time_limit": seconds}
-            return of_kept_rows(solve_for_whole(asked, most, "exact", **options), asked)
+            return of_kept_rows(solve_for_whole(problem, most, "exact", **options), problem)
 
         return answer
 
-    def _look_over(self, gathered: KeptPool, problem: SelectionProblem, found: Caveats) -> None:
+    def _look_over(self, kept_pool: KeptPool, problem: SelectionProblem, caveats: Caveats) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
         if self.form.marginals == "isolation" and not problem.sample_scores.any():
-            found.append(caveat_of("large-table", sentence="not-isolated"))
-        found.append(caveat_of("large-table", sentence="not-held"))
-        found.look_over(
-            gathered.kept.pool, self.tables.roles.label_column, self.rules, problem, gathered.moved, self.form.drift
+            caveats.append(caveat_of("large-table", sentence="not-isolated"))
+        caveats.append(caveat_of("large-table", sentence="not-held"))
+        caveats.look_over(
+            kept_pool.rows.pool, self.tables.roles.label_column, self.rules, problem, kept_pool.shifted, self.form.drift
         )
-        found.collect("misleading", self._misleading, gathered)
+        caveats.collect("misleading", self._misleading, kept_pool)
 
-    def _misleading(self, gathered: KeptPool) -> Iterator[Caveat]:
-        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
-        samples, rows = (gathered.reference, gathered.sampled), gathered.tables.pool.rows
-        yield from table_caveats(gathered.calibrator, sampled, *samples, gathered.same, rows)
+    def _misleading(self, kept_pool: KeptPool) -> Iterator[Caveat]:
+        sampled = kept_pool.calibrator.problem(kept_pool.sampled, 1, self.m, marginals="none")
+        samples, rows = (kept_pool.reference, kept_pool.sampled), kept_pool.tables.pool.rows
+        yield from table_caveats(kept_pool.calibrator, sampled, *samples, kept_pool.same, rows)
 
-    def _whole(self, gathered: KeptPool, problem: SelectionProblem) -> WholeTable:
-        reference, pool = gathered.surveys
+    def _whole(self, kept_pool: KeptPool, problem: SelectionProblem) -> WholeTable:
+        reference, pool = kept_pool.surveys
         return WholeTable(
             kept=problem,
             rows=pool.rows,
             reference_rows=reference.rows,
-            most=self._most(gathered, range(problem.n_features), self.m),
-            positives=gathered.positives,
-            calibration=partial(_pool_facts, gathered),
+            most=self._most(kept_pool, range(problem.n_features), self.m),
+            positives=kept_pool.positives,
+            calibration=partial(_pool_facts, kept_pool),
         )
 
 
-def _pool_facts(gathered: KeptPool) -> dict[str, Any]:
+def _pool_facts(kept_pool: KeptPool) -> dict[str, Any]:
     """What the whole pool says about the calibration."""
-    beyond = gathered.calibrator.weights(gathered.sampled) >= gathered.calibrator.facts.largest_weight
-    return {"missing_pool": int(gathered.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}
+    beyond = kept_pool.calibrator.weights(kept_pool.sampled) >= kept_pool.calibrator.facts.largest_weight
+    return {"missing_pool": int(kept_pool.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}
 
 
 def _weakest(selection: Selection) -> float:

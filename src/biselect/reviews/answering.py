@@ -25,6 +25,8 @@ from biselect.tables import call_in_words, paths_of, provenance
 from biselect.tables.problem_files import read_problem
 from biselect.weights.evidence import WeighedPool
 
+ANSWER_WORK = 5_000_000  # sums that a check of an answer's proof may take: .2 s
+
 
 def review_problem(
     problem: SelectionProblem | str | Path,
@@ -68,8 +70,9 @@ def review_problem(
 def solved(problem: SelectionProblem, search: Search, step: Steps) -> Selection:
     """The answer."""
     memory = memory_in_words(problem, search.solver)
+    limits: dict[str, Any] = {"time_limit": search.time_limit, "check_work": ANSWER_WORK}
     with step(phrase("steps.solving", solver=search.solver, memory=memory)) as progress:
-        return solve(problem, search.solver, seed=search.seed, time_limit=search.time_limit, progress=progress)
+        return solve(problem, search.solver, seed=search.seed, progress=progress, **limits)
 
 
 def neighbouring(

@@ -135,6 +135,11 @@ def _prices(task: SideProblem, grid: Grid, beta: NDArray[np.float64]) -> NDArray
     return grid.up(task.line_scores) + task.keep * beta
 
 
+def line_prices(task: SideProblem, rest: RemainingProblem) -> NDArray[np.float64]:
+    """What each line that is left adds beside the rows, in units."""
+    return _prices(task, rest.grid, rest.beta)[rest.columns]
+
+
 def _useful_lines(
     weights: NDArray[np.float64],
     base: NDArray[np.float64],
@@ -186,7 +191,7 @@ def _tree(task: SideProblem, rest: RemainingProblem) -> Tree:
     from biselect.solvers._branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
     column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
-    prices = _prices(task, rest.grid, rest.beta)[rest.columns]
+    prices = line_prices(task, rest)
     return Tree(
         weights=rest.weights,
         base=rest.grid.up(task.base[rest.rows]),

@@ -16,19 +16,17 @@ from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
 from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
-from biselect.solvers._enumeration import Screening, SubsetScan, scan_subsets, screen
+from biselect.solvers._enumeration import MOST_CELLS, SubsetScan, is_quick, scan_subsets, unpriced
 from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
-from biselect.solvers._lagrangian import ROUNDS, Root, root_bound
-from biselect.solvers._reduction import reduce_problem
+from biselect.solvers._lagrangian import Root, root_bound
+from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import SideProblem, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, by_features, by_samples, cheaper_side, has_room
 
-INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
-SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
-INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at subset by subset
-SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
+INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
+LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
@@ -50,56 +48,54 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
         search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
+    reduced = run.reduced or reduce_problem(problem)
     task = cheaper_side(problem)
-    start = (climb.features, climb.samples) if task.lines_are == "features" else (climb.samples, climb.features)
-    best = Incumbent(task, run.reduced or reduce_problem(problem), *start)
+    best = _incumbent(task, reduced, climb.samples, climb.features)
     run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -best.floor)
     run.hold(_answer(best, info=info))
-    if (sieve := _instant(task, best)) is not None:
-        answer = _enumerate(best, sieve, run, info, workers)
-        if answer is not None:
-            return answer
+    if task.lines.size <= MOST_CELLS and is_quick(task, task.lines.shape[0], 1, INSTANT_CELLS):
+        rest = unpriced(task, grid_for(task, best.units), best.subset, exact=reduced.exact)
+        if is_quick(task, rest.columns.size, rest.rows.size, INSTANT_CELLS):
+            answer = _enumerate(best, rest, run, info, workers)
+            if answer is not None:
+                return answer
     if not search:
         info["steps"].append("Lagrangian bound")
         root = root_bound(task, run, floor=best.floor, workers=workers)
         return _answer(best, bound=-max(root.score, best.floor), info=info)
-    return _branch(best, run, info, workers)
+    return _branch(problem, best, run, info, workers)
 
 
-def _instant(task: SideProblem, best: Incumbent) -> Screening | None:
-    """The screen that a good choice gives, where all subsets pass it in an instant."""
-    instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
-    if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
-        return None
-    sieve = screen(task, grid_for(task, best.units), best.subset, exact=best.reduced.exact)
-    return sieve if task.subsets * (sieve.rows.size + SUBSET_CELLS) <= instant else None
+def _incumbent(
+    task: SideProblem, reduced: ReducedProblem, samples: NDArray[np.int64], features: NDArray[np.int64]
+) -> Incumbent:
+    """A choice as seen from the side of a task."""
+    return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
 
 
-def _enumerate(best: Incumbent, sieve: Screening, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
-    """The answer of enumeration; None where ties let too many subsets through the screen."""
+def _enumerate(
+    best: Incumbent, rest: RemainingProblem, run: Run, info: dict[str, Any], workers: int | None, bound: float = np.inf
+) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None if ties let too many subsets through.
+
+    `bound` is known already and says what is open where time is up.
+    """
     task = best.task
-    scan = scan_subsets(task, run, sieve, floor=sieve.grid.floor(best.units))
+    scan = scan_subsets(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
     if not scan.complete and not run.expired():
         return None
     info["steps"].append("enumeration")
-    info["subsets"], info["visited"] = task.subsets, scan.visited
+    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), scan.visited
     if _settled(best, scan, run):
-        tree = RemainingProblem(
-            grid=sieve.grid,
-            beta=np.zeros(task.lines.shape[0]),
-            tau=sieve.threshold,
-            rows=sieve.rows,
-            columns=np.argsort(-sieve.lines[:, sieve.rows].sum(axis=1), kind="stable"),  # checked in fewer steps
-            weights=sieve.lines,
-            loss=sieve.loss,
-        )
-        return _answer(best, proven=True, info=info, proof=_proof(best, tree, None))
+        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
     if scan.complete:
-        return _answer(best, bound=-at_least(sieve.grid.score(scan.highest)), info=info)
-    info["steps"].append("Lagrangian bound")
-    return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
+        return _answer(best, bound=-max(at_least(rest.grid.score(scan.highest)), best.floor), info=info)
+    if not np.isfinite(bound):
+        info["steps"].append("Lagrangian bound")
+        bound = root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score
+    return _unproven(best, bound, run, info, workers)
 
 
 def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
@@ -113,18 +109,19 @@ def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
     return scan.complete and scan.certain
 
 
-def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
-    task = best.task
-    soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
-    spectral = spectral_bound(task, soon) if task.cells > SHORT_CELLS else np.inf  # before what takes all time
-    rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
-    root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
+def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     info["steps"].append("Lagrangian bound")
-    info["bound_iterations"] = root.iterations
-    root = on_grid(root, task, best.units, workers)[0]  # once, and not in every step that needs it so
+    best, root, rest, bound = _bounded(problem, best, run, workers)
+    task = best.task
+    info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
     run.report(0.1, -best.floor)
-    run.hold(_answer(best, bound=-max(root.score, best.floor), info=info))
-    met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
+    if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
+        answer = _enumerate(best, rest, run, info, workers, bound)
+        if answer is not None:
+            return answer
+    spectral = spectral_bound(task, replace(run, deadline=run.after(SPECTRAL_SHARE)))  # before what takes all time
+    met = bound - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
     if not met and not run.expired():
         if (walked := _walk(best, root, run, workers)) is not None:
             info["steps"].append("annealing")
@@ -132,10 +129,10 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
                 run.improved(1, -best.floor)
         run.report(0.2, -best.floor)
     if run.expired():
-        return _unproven(best, root.score, run, info, workers, spectral)
+        return _unproven(best, bound, run, info, workers, spectral)
     searched = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
-    answer = _searched(best, searched, root.score, info)
+    answer = _searched(best, searched, bound, info)
     if not answer.proven:
         answer = _unproven(best, -answer.bound, run, info, workers, spectral)
         if searched.rest is not None and searched.batch:
@@ -143,6 +140,33 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             search_on(searched, searched.rest, best, run, workers)
             answer = _searched(best, searched, -answer.bound, info)
     return answer
+
+
+def _bounded(
+    problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
+) -> tuple[Incumbent, Root, RemainingProblem | None, float]:
+    """The side that leaves less to search: the incumbent, its root bound, what that leaves; and the lesser bound.
+
+    A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
+    """
+    samples, features = best.task.order(best.subset, best.items)
+    other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
+    sides = [best, _incumbent(other, best.reduced, samples, features)]
+    seen: list[tuple[Incumbent, Root, RemainingProblem | None]] = []
+    for one in sides:
+        root = root_bound(one.task, run, floor=one.floor, workers=workers)
+        root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
+        seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
+        if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
+            break
+    return *min(seen, key=_cells_left), min(root.score for _, root, _ in seen)
+
+
+def _cells_left(seen: tuple[Incumbent, Root, RemainingProblem | None]) -> int:
+    """Subsets that the root bound leaves times the rows that matter to them."""
+    one, _, rest = seen
+    task = one.task
+    return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
 
 
 def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, Any]) -> Answer:

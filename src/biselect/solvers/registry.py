@@ -32,7 +32,7 @@ from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers.response import glance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-CHECKED_WORK = 5_000_000  # sums that a check may take unless told otherwise: .2 s
+LITTLE_WORK = 10_000  # sums that a check may take unless told otherwise: less than half a millisecond
 LOOK_AROUND = 0.02  # seconds between two looks at the clock
 LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
 
@@ -192,7 +192,7 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
     trajectory: bool = False,
-    check_work: int = CHECKED_WORK,
+    check_work: int = LITTLE_WORK,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.

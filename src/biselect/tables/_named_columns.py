@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from biselect.columns import type_of
 from biselect.columns.date import Place
+from biselect.columns.distinct_texts import MOSTLY, is_number, is_text
 from biselect.columns.number import arrow_floats, unparsable_rows
-from biselect.columns.recognition import MOSTLY, is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
 from biselect.tables.readers import line_of_row, reading_of

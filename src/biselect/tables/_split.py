@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.date import Place, as_times, parts_of_dates, read_times
+from biselect.columns.distinct_texts import is_number, is_text
 from biselect.columns.flag import label_flags
-from biselect.columns.recognition import is_number, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Split, spell
 from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable, row_labels, with_index

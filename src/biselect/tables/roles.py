@@ -11,8 +11,9 @@ from biselect.columns import types
 from biselect.columns.category import RARE, looks_like_code
 from biselect.columns.column_type import Claim
 from biselect.columns.date import parts_of_dates
+from biselect.columns.distinct_texts import is_date, is_text
 from biselect.columns.flag import NO, ODD, YES, as_texts, positive_of
-from biselect.columns.recognition import hints_at, is_date, is_text
+from biselect.columns.recognition import hints_at
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, RowRules, names_in, spell
 from biselect.tables._named_columns import require_columns

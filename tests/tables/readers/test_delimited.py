@@ -12,7 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biselect.columns.recognition import shapes_of
+from biselect.columns.distinct_texts import (
+    shapes_of,
+)
 from biselect.errors import InputError
 from biselect.options import Csv
 from biselect.tables.readers import read_table

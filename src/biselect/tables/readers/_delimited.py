@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns.date_text import in_words
-from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
-from biselect.columns.recognition import (
+from biselect.columns.distinct_texts import (
     ALWAYS_MISSING,
     LOOKED_AT,
     MISSING_MARKS,
@@ -24,8 +23,9 @@ from biselect.columns.recognition import (
     SEEN,
     ParsedColumn,
     ReadingHints,
-    parse_column,
 )
+from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
+from biselect.columns.recognition import parse_column
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
 from biselect.tables.readers._sniffing import WESTERN, TextFormat, sniff

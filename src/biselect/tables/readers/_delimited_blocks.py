@@ -14,14 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from biselect.columns.recognition import (
-    DistinctTexts,
-    ParsedColumn,
-    TextColumn,
-    distinct_texts,
-    parse_column,
-    parse_texts,
-)
+from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, distinct_texts
+from biselect.columns.recognition import TextColumn, parse_column, parse_texts
 from biselect.errors import InputError
 from biselect.options import Columns, Csv
 from biselect.tables.readers._delimited import (

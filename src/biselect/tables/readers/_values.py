@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 
 from biselect.columns.date_text import ISO_KINDS, forms_of
-from biselect.columns.recognition import ReadingHints, TextColumn, parse_column
+from biselect.columns.distinct_texts import ReadingHints
+from biselect.columns.recognition import TextColumn, parse_column
 from biselect.core.files import temporary_file
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
