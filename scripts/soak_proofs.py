@@ -26,7 +26,7 @@ import numpy as np
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import BiselectError
 from biselect.solvers import _branch_and_bound, _exact, certified, solve
-from biselect.solvers._proof_checks import follow
+from biselect.solvers.registry import follow
 
 CHUNK = 200
 WRONG = ("false proof", "false bound", "refused proof", "false check", "infeasible", "wrong score", "open gap", "crash")

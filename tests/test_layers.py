@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -240,11 +241,50 @@ def test_selecting_loads_neither_plots_nor_anything_quantum(tmp_path, kinds, hea
     assert not libraries(names) & {"qiskit", "matplotlib", "cupy", *heavy}
 
 
-def test_a_command_loads_the_modules_that_it_needs(tables):
-    """Of 430 files: a selection from a small table at most 150, the picture of a training at most 90."""
-    arguments = ("-k", 2, "-m", 2, "--reference", tables / "reference.parquet", "--out", tables / "answer", "--quiet")
-    selecting = loaded_by(command("select", tables / "pool.parquet", "--id-column", "id", *arguments))
-    assert (tables / "answer" / "selection.json").exists()
-    assert len([name for name in selecting if is_ours(name)]) <= 150
+CALLED = """
+import sys, threading
+files = set()
+def note(frame, event, argument):
+    code = frame.f_code
+    if event == "call" and code.co_flags & 1 and not code.co_name.endswith("comp>"):  # a function, no class or module
+        files.add(code.co_filename)
+threading.setprofile(note)
+sys.setprofile(note)
+"""
+ENDED = """
+sys.setprofile(None)
+print("\\n".join(sorted(name for name in files if name.endswith(".py") and "biselect" in name)))
+"""
+
+
+@pytest.fixture(scope="module")
+def long_table(tmp_path_factory):
+    """1,800 rows of text: an id, a time, ten numbers and a category."""
+    rng = np.random.default_rng(0)
+    times = np.datetime64("2024-01-01T00") + 2 * np.arange(1800)
+    names = ["id", "when", *(f"x{j}" for j in range(10)), "country"]
+    columns = [*rng.normal(size=(10, 1800)).round(4), rng.choice(["DE", "FR", "IT"], 1800)]
+    path = tmp_path_factory.mktemp("long") / "table.csv"
+    rows = zip((f"T{i:05}" for i in range(1800)), times, *columns, strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in (names, *rows)))
+    return path
+
+
+def test_a_selection_loads_and_runs_few_files(long_table):
+    """Of 180 modules a selection from a CSV loads at most 110, and runs functions in at most 82."""
+    split = ("--time-column", "when", "--reference-until", "2024-04-01", "--id-column", "id")
+    selecting = command("select", long_table, "-k", 20, "-m", 5, *split, "--out", long_table.with_name("out"))
+    lines = subprocess.run(
+        [sys.executable, "-c", f"{CALLED}{selecting}{ENDED}print(','.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert (long_table.with_name("out") / "selection.json").exists()
+    assert len([name for name in lines[-1].split(",") if is_ours(name)]) <= 110
+    assert len([line for line in lines[:-1] if Path(line).is_relative_to(ROOT / "src" / "biselect")]) <= 82
+
+
+def test_a_picture_of_a_training_loads_few_modules():
     drawing = loaded_by("import biselect_quantum.plot.circuit_figures")
     assert len([name for name in drawing if is_ours(name)]) <= 90

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from biselect.solvers import registry
-from biselect.solvers._proof_checks import Verdict
 from biselect.solvers._reduction import ReducedProblem
+from biselect.solvers.registry import Verdict
 
 PATH = Path(__file__).parents[2] / "scripts" / "soak_proofs.py"
 spec = importlib.util.spec_from_file_location("soak_proofs", PATH)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import check_integer
-from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, run_until
+from biselect.core.threads import GRACE, NEVER, OutOfTimeError, Stop, run_until
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits

@@ -152,7 +152,7 @@ def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
     assert short.code == 0 and "expected energy" in short.out and "optimum" not in short.out
     assert "leave out --seconds" in short.err
     with monkeypatch.context() as late_at_once:
-        late_at_once.setattr("biselect.core.deadlines.run_until", Mock(side_effect=OutOfTimeError))
+        late_at_once.setattr("biselect.core.threads.run_until", Mock(side_effect=OutOfTimeError))
         late = run(*common, "--seconds", 3)
     assert late.code == 2 and "too few to build this circuit" in late.err and "--dtype complex64" in late.err
     monkeypatch.setattr(state_memory, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from biselect.solvers._threads import BLOCK_SHARE, MOST_BLOCK, ThreadPool
+from biselect.core.threads import BLOCK_SHARE, MOST_BLOCK, ThreadPool
 from biselect.solvers.kernels import top_sum
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem

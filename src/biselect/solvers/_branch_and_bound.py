@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core.threads import ThreadPool
 from biselect.solvers._incumbent import Grid, Incumbent, grid_for
 from biselect.solvers._lagrangian import EPS, Root, certify
-from biselect.solvers._threads import ThreadPool
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, largest
 

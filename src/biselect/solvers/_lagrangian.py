@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.exact_sums import at_most
+from biselect.core.threads import ThreadPool
 from biselect.solvers._incumbent import lowest_useful
 from biselect.solvers._reduction import reduce_problem
 from biselect.solvers._spectral import spectral_bound
-from biselect.solvers._threads import ThreadPool
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, by_features, by_samples, largest, top
 

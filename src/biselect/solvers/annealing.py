@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.threads import ThreadPool
 from biselect.errors import InputError
 from biselect.solvers._incumbent import clamp_penalties
-from biselect.solvers._threads import ThreadPool
 from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits

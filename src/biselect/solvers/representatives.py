@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core import Selection, SelectionProblem
+from biselect.core.threads import BLOCK_SHARE, MOST_BLOCK
 from biselect.solvers._branch_and_bound import TABLE_BYTES
-from biselect.solvers._threads import BLOCK_SHARE, MOST_BLOCK
 from biselect.solvers.registry import solve
 
 NAME = "any other row"

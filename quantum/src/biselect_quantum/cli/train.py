@@ -62,9 +62,9 @@ def train(
     """
     import numpy as np
 
-    from biselect.core.deadlines import NEVER, OutOfTimeError, run_until
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
+    from biselect.core.threads import NEVER, OutOfTimeError, run_until
     from biselect.tables.problem_files import read_problem
     from biselect_quantum.circuits import Ansatz
     from biselect_quantum.circuits.training.records import OtherTrainingError

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from biselect.core.checks import free_memory
-from biselect.core.deadlines import NEVER as NEVER
-from biselect.core.deadlines import OutOfTimeError as OutOfTimeError
-from biselect.core.deadlines import Stop as Stop
 from biselect.core.sector import Sector, TooLargeError, count_in_words
+from biselect.core.threads import NEVER as NEVER
+from biselect.core.threads import OutOfTimeError as OutOfTimeError
+from biselect.core.threads import Stop as Stop
 from biselect.progress import say_to_whoever_watches
 
 StopCheck = Callable[[], None]

@@ -2,7 +2,6 @@ from ._columnar import MAGIC as MAGIC
 from ._columnar import as_part as as_part
 from ._columnar import checked as checked
 from ._columnar import common_schema as common_schema
-from ._columnar import refuse_odd_dates as refuse_odd_dates
 from ._columnar import with_folders as with_folders
 from ._databases import duckdb_stream as duckdb_stream
 from ._databases import is_sqlite as is_sqlite
@@ -16,5 +15,6 @@ from ._json_lines import json_blocks as json_blocks
 from ._read import checked_file as checked_file
 from ._read import read_blocks as read_blocks
 from ._read import read_table as read_table
+from ._read import refuse_odd_dates as refuse_odd_dates
 from ._sniffing import sniff as sniff
 from ._values import SpilledTable as SpilledTable

@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from biselect.core.checks import free_memory
 from biselect.errors import InputError
@@ -15,7 +14,6 @@ MAGIC = b"ARROW1"  # of a file; a stream has none
 ROWS = 1 << 16  # in a block of a Parquet file
 CELL = 8  # bytes of a number
 EXACT = (pa.types.is_signed_integer, pa.types.is_integer, pa.types.is_decimal)
-YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
 
 def read_parquet(path: Path) -> pa.Table:
@@ -122,15 +120,6 @@ def checked(table: pa.Table) -> pa.Table:
     """The table, once every offset, index and text in it was looked at: Arrow trusts files."""
     table.validate(full=True)
     return table
-
-
-def refuse_odd_dates(table: pa.Table, where: object) -> None:
-    """An error for a date that Python could not say."""
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-            ends = pc.min_max(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
-            if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
-                raise InputError(f"{where}: column {name!r} holds a date outside the years 1 to 9999")
 
 
 def _refuse_too_large(path: Path, rows: int, columns: int) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
@@ -18,7 +19,6 @@ from biselect.tables.readers._columnar import (
     read_arrow,
     read_parquet,
     read_parquet_set,
-    refuse_odd_dates,
 )
 from biselect.tables.readers._delimited import CsvForm, read_delimited
 from biselect.tables.readers.sources import (
@@ -34,6 +34,7 @@ from biselect.tables.readers.sources import (
     refuse_repeated,
 )
 
+YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 KNOWN = (*CSV, *PARQUET, *ARROW, *JSON_LINES, *WORKBOOKS, *DATABASES)
 
 
@@ -125,3 +126,12 @@ def _usable(table: pa.Table, source: Source) -> pa.Table:
         raise InputError(f"{source}: the table has {lacks}")
     refuse_odd_dates(table, source)
     return table
+
+
+def refuse_odd_dates(table: pa.Table, where: object) -> None:
+    """An error for a date that Python could not say."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+            ends = pc.min_max(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
+            if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
+                raise InputError(f"{where}: column {name!r} holds a date outside the years 1 to 9999")

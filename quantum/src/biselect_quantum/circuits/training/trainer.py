@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import check_integer, number
-from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, run_until
+from biselect.core.threads import NEVER, OutOfTimeError, Stop, run_until
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect_quantum._version import __version__

@@ -4,7 +4,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from biselect.core.deadlines import OutOfTimeError, run_until
+from biselect.core.threads import OutOfTimeError, run_until
 
 
 def test_work_that_ends_in_time_is_given_back_and_its_errors_too():

@@ -1,16 +1,20 @@
-"""Work that must be over by a deadline: it runs on a thread of its own, and is left behind where it is late.
+"""Work on other threads: until a deadline, and shared out.
 
-Whoever keeps the time turns one byte to 1; what was under way then ends at its next look.
+Work that must be over by a deadline runs on a thread of its own and is left behind where it is late: whoever keeps the
+time turns one byte to 1, and the work ends at its next look. A pool starts its threads on demand, as starting them
+costs more than many a small task.
 """
 
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, wait
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,11 @@ NEVER: Stop = np.zeros(1, dtype=np.uint8)  # nobody turns it; read-only it would
 GRACE = 0.2  # seconds that work has to end by itself once its time is up
 LOOK_AROUND = 0.05  # seconds between two looks at another's byte, and for Ctrl-C on any system
 
+MOST_BLOCK = 1 << 26  # bytes that a thread may gather
+BLOCK_SHARE = 0.05  # of the table, where that is more
+AHEAD = 128  # items begun before their turn, enough for any number of threads
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -66,3 +75,43 @@ def run_until(deadline: float, work: Callable[[Stop], Result], outer: Stop = NEV
     if not result.done():
         raise OutOfTimeError
     return result.result()
+
+
+class ThreadPool:
+    """Maps over items in order, on threads that start with the first call that has work for two.
+
+    >>> with ThreadPool(2) as pool:
+    ...     list(pool.map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    def __init__(self, workers: int | None) -> None:
+        self._workers = workers
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Results in the order of the items; few are begun ahead, so that whoever has enough can stop asking."""
+        if len(items) < 2 or self._workers == 1:
+            return map(function, items)
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers or os.cpu_count())
+        return self._in_order(self._pool, function, items)
+
+    @staticmethod
+    def _in_order(
+        pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(pool.submit(function, item))
+            if len(begun) > AHEAD:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
