@@ -41,6 +41,7 @@ nitpick_ignore = [
     ("py:obj", "biselect.columns.counts"),  # this and the next two: between passes over a large table
     ("py:class", "biselect.weights.reference.Windows"),
     ("py:class", "biselect.weights.weigher.PoolFacts"),
+    ("py:class", "biselect.tables._frames.NamedMatrix"),  # a table as the weigher takes it
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = {"biselect": "src", "biselect_quantum": "quantum/src", "biselect_studies": "studies/src"}
 LAYERS = {  # a module imports from its own layer and those before it; words and markup know plain data alone
     "biselect": (
-        "_version _stopping errors extensions options progress pages.words pages._notebook core columns tables "
+        "_version _stopping errors extensions options progress pages.words pages.notebook core columns tables "
         "weights solvers large pages reviews sessions plot estimators app cli testing"
     ),
     "biselect_quantum": (

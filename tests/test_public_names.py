@@ -26,6 +26,7 @@ NAMES = {
     "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.extensions": "Registry",
+    "biselect.columns": "register_column_type",
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
     "biselect.pages": "render_html render_inspection render_monitor",
     "biselect_quantum": (

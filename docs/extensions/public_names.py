@@ -32,6 +32,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.tables.problem_files",
     "biselect.plot",
     "biselect.extensions",
+    "biselect.columns",
     "biselect.testing",
     "biselect.pages",
     "biselect_quantum",

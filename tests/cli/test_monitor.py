@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from biselect.errors import InputError
-from biselect.pages._monitor_view import render_monitor
+from biselect.pages.over_time import render_monitor
 
 BUDGETS = ("-k", "3", "-m", "2", "--pool-rows", "30")
 NAMES = ("a", "b", "c", "d<i>")

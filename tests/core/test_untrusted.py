@@ -10,6 +10,7 @@ import re
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,10 +141,14 @@ def test_members_that_stand_twice_are_refused(tmp_path):
 
 def test_a_summary_with_other_counts_is_refused(tmp_path):
     path = tmp_path / "s.npz"
-    Reference().add(np.arange(40.0).reshape(20, 2)).save(path)
+    Reference().add(pa.table({"a": np.arange(20.0), "b": ["x", "y"] * 10})).save(path)
     with np.load(path) as stored:
         header = json.loads(stored["header"].tobytes())
-    for change in ({"rows": -1}, {"rows": "x"}, {"missing": []}, {"categories": {"a": {"b": -1}}}, {"first": {}}):
+    kind, counts = header["columns"]["b"]
+    assert counts == [["x", 10], ["y", 10]]
+    columns = [header["columns"] | {"b": [kind, [["x", size], ["y", 10]]]} for size in (-1, "x", None)]
+    changes = [{"rows": -1}, {"rows": "x"}, {"missing": []}, {"first": {}}, *({"columns": one} for one in columns)]
+    for change in changes:
         data = json.dumps(header | change).encode()
         rewritten(path, header=npy(f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(data)},), }}", data))
         with pytest.raises(InputError):

@@ -9,7 +9,7 @@ from pyarrow import feather, parquet
 import biselect as bs
 from biselect.large import opening
 from biselect.options import Columns, Compute, Kinds, Search, Split
-from biselect.pages._answer_files import selection_json
+from biselect.pages.answer_files import selection_json
 from biselect.progress import steps_of
 from biselect.tables import Roles, Table
 

@@ -9,7 +9,7 @@ from biselect.core.files import write_file
 from biselect.core.untrusted import unguarded
 from biselect.errors import InputError
 from biselect.pages import render_html
-from biselect.pages._answer_files import explanation_csv, write_outputs
+from biselect.pages.answer_files import explanation_csv, write_outputs
 from biselect.reviews.answering import review_problem
 
 

@@ -117,7 +117,7 @@ def test_the_report_computes_nothing():
 
     from biselect import pages
 
-    modules = {"_answer_files", "_monitor_view", "html", "_notebook", "terminal", "words", "__init__"}
+    modules = {"answer_files", "html", "notebook", "over_time", "terminal", "words", "__init__"}
     for name in modules:
         tree = ast.parse((Path(pages.__file__).parent / f"{name}.py").read_text())
         imports = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

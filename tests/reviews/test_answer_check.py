@@ -31,7 +31,7 @@ from biselect.large import gathering, opening
 from biselect.large._collecting import moved_back
 from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.pages._answer_files import told_files
+from biselect.pages.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
 from biselect.reviews.kinds import find_kinds, kinds_bytes

@@ -14,7 +14,7 @@ import biselect as bs
 from biselect.errors import BiselectError, InfeasibleError, InputError
 from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
-from biselect.pages._answer_files import selection_json
+from biselect.pages.answer_files import selection_json
 from biselect.pages.words import phrase, words_of
 from biselect.reviews.answering import review_problem
 

@@ -9,7 +9,7 @@ import pytest
 
 import biselect as bs
 from biselect.options import Kinds, Search
-from biselect.pages._answer_files import explanation_csv, selection_json
+from biselect.pages.answer_files import explanation_csv, selection_json
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds
-from biselect.pages._monitor_view import render_rounds
+from biselect.pages.over_time import render_rounds
 from biselect.sessions.exports import answers_csv, export, next_csv, read_answers, rounds_summary, take_answers
 
 HOSTILE = '"><script>alert(1)</script>'

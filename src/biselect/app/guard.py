@@ -23,8 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from biselect._version import __version__
 from biselect.core.files import private_files, write_file
-from biselect.pages._monitor_view import grouped
 from biselect.pages.html import render_page
+from biselect.pages.over_time import grouped
 from biselect.pages.words import phrase
 
 FORMAT = "biselect-workbench-1"

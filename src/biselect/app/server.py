@@ -27,7 +27,7 @@ from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Rounds, Split, flags_of
-from biselect.pages._monitor_view import learnt
+from biselect.pages.over_time import learnt
 from biselect.pages.words import words_of
 from biselect.sessions.exports import USUAL, rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun

@@ -37,7 +37,7 @@ def without_neighbours(search: Search) -> Search:
 
 def answer(review: Review, output: Output, steps: Steps) -> None:
     """Print the answer, or selection.json, write the folder, and open its page where that is asked for."""
-    from biselect.pages._answer_files import selection_json
+    from biselect.pages.answer_files import selection_json
 
     paths = [] if output.out is None else review.save(output.out, proof=output.proof)
     if output.proof and review.selection.proof is None:

@@ -66,7 +66,7 @@ def review(
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     from biselect.core.files import private_files
-    from biselect.pages._monitor_view import learnt
+    from biselect.pages.over_time import learnt
     from biselect.sessions.exports import export, go_on, offer_rows, rounds_summary, take_answers
     from biselect.tables import Table
 

@@ -9,6 +9,8 @@ from biselect.extensions import Registry
 if TYPE_CHECKING:
     from biselect.columns.column_type import ColumnType
 
+__all__ = ["register_column_type"]
+
 COLUMN_TYPES: Registry[ColumnType] = Registry(
     "biselect.column_types",
     "column type",

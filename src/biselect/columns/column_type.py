@@ -134,7 +134,7 @@ class ColumnType:
             name: of the column.
 
         Returns:
-            Why it is of this type; None if it is not. Types are asked in the order of `biselect.columns.types()`.
+            Why it is of this type; None if it is not. Types are asked in the order of `biselect.columns.types`.
         """
         return None
 

@@ -19,7 +19,7 @@ from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.core.untrusted import packed_arrays, read_arrays, refused_as
 from biselect.errors import InputError
-from biselect.pages._notebook import problem_html
+from biselect.pages.notebook import problem_html
 
 FORMAT = "biselect-problem-1"
 

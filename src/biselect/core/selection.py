@@ -18,7 +18,7 @@ from biselect.core.problem import SelectionProblem
 from biselect.core.proof import FORMAT, Proof
 from biselect.core.rules import Rules
 from biselect.errors import InputError
-from biselect.pages._notebook import explanation_html, selection_html, some
+from biselect.pages.notebook import explanation_html, selection_html, some
 from biselect.pages.words import phrase
 
 

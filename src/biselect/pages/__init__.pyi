@@ -1,3 +1,3 @@
-from ._monitor_view import render_monitor as render_monitor
 from .html import render_html as render_html
 from .html import render_inspection as render_inspection
+from .over_time import render_monitor as render_monitor

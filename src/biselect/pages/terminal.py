@@ -218,7 +218,7 @@ def _below_the_rows(view: Mapping[str, Any]) -> Iterator[str]:
 
 def show_monitoring(view: Mapping[str, Any]) -> None:
     """Print the alarms of a comparison with the reference, and what they do to the selection where that is known."""
-    from biselect.pages._monitor_view import chance, clearest
+    from biselect.pages.over_time import chance, clearest
 
     show_line(view["verdict"], style="bold red" if view["crossed"] else "bold green")
     for name, why in view["untested"].items():
@@ -251,7 +251,7 @@ def _show_replacements(view: Mapping[str, Any]) -> None:
     """Which rows and columns of the answer the newest reference replaces."""
     from rich.table import Table
 
-    from biselect.pages._monitor_view import replacements
+    from biselect.pages.over_time import replacements
 
     show_line(view["selection_verdict"], style="bold")
     if lines := replacements(view["points"]):

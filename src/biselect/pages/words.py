@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
-
-if TYPE_CHECKING:
-    from biselect.weights.evidence import Evidence
 
 MOST_REASONS = 4  # columns named in a sentence
 MOST_GROUPS = 3  # groups of rows named in a sentence
@@ -56,34 +53,34 @@ class Words:
             template = template["one" if values["n"] == 1 else "other"]
         return str(template)
 
-    def cell(self, cell: Evidence, style: str = "cell") -> str:
+    def cell(self, place: Mapping[str, Any], style: str = "cell") -> str:
         """How a cell lies to the reference.
 
         Args:
-            cell: the value's place among the reference rows.
+            place: the attributes of `biselect.weights.evidence.Evidence`, and its `direction`.
             style: `cell` for a sentence, `cell.brief` for a few words.
         """
-        rows, every, beyond = cell.rows, cell.rows + cell.gaps, max(cell.below, cell.above)
-        side, share, which = cell.direction, (beyond, rows), ""
-        if cell.filled:
+        rows, every, beyond = place["rows"], place["rows"] + place["gaps"], max(place["below"], place["above"])
+        side, share, which = place["direction"], (beyond, rows), ""
+        if place["filled"]:
             side = "filled"
-        elif cell.absent:
-            side, share = "missing" if cell.gaps else "never_missing", (cell.gaps, every)
-        elif cell.seen is not None:
-            side = "seen" if cell.seen else "never_seen"
+        elif place["absent"]:
+            side, share = "missing" if place["gaps"] else "never_missing", (place["gaps"], every)
+        elif place["seen"] is not None:
+            side = "seen" if place["seen"] else "never_seen"
         else:
             side += "_all" * (side != "middle" and beyond == rows)
-            which = self._which_rows(cell)
-        facts = {"share": _percent(*share), "rows": rows, "every": every, "seen": cell.seen, "which": which}
+            which = self._which_rows(place)
+        facts = {"share": _percent(*share), "rows": rows, "every": every, "seen": place["seen"], "which": which}
         return self.phrase(f"{style}.{side}", **facts)
 
-    def _which_rows(self, cell: Evidence) -> str:
+    def _which_rows(self, place: Mapping[str, Any]) -> str:
         """Which reference rows a number is compared with, where these are not all of them, and how many equal it."""
-        equal = cell.rows - cell.below - cell.above
-        which = self.phrase("cell.with_value") if cell.gaps else ""
-        which += self.phrase("cell.equal", share=_percent(equal, cell.rows)) if equal > 1 else ""
-        few = cell.gaps > cell.rows
-        return which + (self.phrase("cell.few", rows=cell.rows, every=cell.rows + cell.gaps) if few else "")
+        rows, gaps = place["rows"], place["gaps"]
+        equal = rows - place["below"] - place["above"]
+        which = self.phrase("cell.with_value") if gaps else ""
+        which += self.phrase("cell.equal", share=_percent(equal, rows)) if equal > 1 else ""
+        return which + (self.phrase("cell.few", rows=rows, every=rows + gaps) if gaps > rows else "")
 
     def reading(self, files: Sequence[str]) -> str:
         """Name the step that reads these files.

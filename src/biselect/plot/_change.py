@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
-from biselect.pages._monitor_view import FORMAT, clearest_changes
+from biselect.pages.over_time import FORMAT, clearest_changes
 from biselect.plot.style import HIGHER, axes_for, name_rows, room
 
 if TYPE_CHECKING:

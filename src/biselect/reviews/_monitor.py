@@ -21,7 +21,7 @@ from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.spool import Spool
 from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
-from biselect.pages._monitor_view import FORMAT
+from biselect.pages.over_time import FORMAT
 from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
 from biselect.reviews.weighed_tables import WeighedTables

@@ -19,7 +19,7 @@ from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
 from biselect.large.check import FILE, Screens, light, refuse_other, weigh_again
 from biselect.options import Compute
-from biselect.pages._answer_files import told_files
+from biselect.pages.answer_files import told_files
 from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps
 from biselect.reviews._view import WholeTable, summarise

@@ -7,8 +7,8 @@ from typing import Any
 from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation, as_frame, free_name
 from biselect.pages import render_html
-from biselect.pages._answer_files import write_outputs
-from biselect.pages._notebook import review_html
+from biselect.pages.answer_files import write_outputs
+from biselect.pages.notebook import review_html
 from biselect.pages.words import strongest_reason
 from biselect.reviews.caveats import Caveat
 from biselect.reviews.kinds import KindList, kinds_bytes

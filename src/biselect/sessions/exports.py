@@ -19,7 +19,7 @@ from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
-from biselect.pages._monitor_view import ROUNDS_FORMAT, render_rounds
+from biselect.pages.over_time import ROUNDS_FORMAT, render_rounds
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews import Review, monitor, review

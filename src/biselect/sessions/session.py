@@ -101,7 +101,7 @@ class ReviewSession:
     >>> session = ReviewSession(pool, rng.normal(size=(500, 8)), k=10, m=3, kinds=Kinds(kinds=2))
     >>> [asked] = session.next_rows()
     >>> asked.source, asked.row < 12
-    ('high 2, 4, 3 together', True)
+    ('high 2, 3, 4 together', True)
     >>> session.answer({asked.row: "not fine"})
     >>> session.hits
     1

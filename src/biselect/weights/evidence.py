@@ -62,7 +62,7 @@ class Evidence:
         >>> Evidence(value=3.0, below=11998, above=1, rows=12000).brief
         'above 99.98 %'
         """
-        return words_of().cell(self, "cell.brief")
+        return self._in_words("cell.brief")
 
     @property
     def share(self) -> float:
@@ -80,7 +80,10 @@ class Evidence:
         >>> Evidence(value=None, below=0, above=0, rows=7968, gaps=32, absent=True).words
         'missing, as in 0.40 % of 8,000 reference rows'
         """
-        return words_of().cell(self)
+        return self._in_words("cell")
+
+    def _in_words(self, style: str) -> str:
+        return words_of().cell({**vars(self), "direction": self.direction}, style)
 
 
 def gather_evidence(

@@ -238,7 +238,7 @@ class Weigher:
         """Direction of each cell of the pool.
 
         Returns:
-            Rows × columns, positions among `biselect.columns.directions()`.
+            Rows × columns, positions among `biselect.columns.directions`.
         """
         values, absent = self.read(pool)
         names = directions()

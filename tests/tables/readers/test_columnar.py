@@ -17,7 +17,7 @@ from biselect.errors import InputError
 from biselect.large import opening
 from biselect.large.spool import partitions_of
 from biselect.options import Columns
-from biselect.pages._answer_files import selection_json
+from biselect.pages.answer_files import selection_json
 from biselect.tables.readers import read_blocks, read_table
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 class Ansatz:
     """CG-XY-QAOA inside the (k, m) sector, on a simulator.
 
-    Phases are exp(-iγ_g H_g) of the energy that is minimised, with every H_g as it stands in `biselect.core.ising`; a
-    mixer edge is exp(-iβ(XX + YY)/2). Free angles are in the order of `schedule.angle_names`, in radians
-    (`biselect_quantum.conventions`).
+    Phases are exp(-iγ_g H_g) of the energy that is minimised, with every H_g as `SelectionProblem.ising` gives it; a
+    mixer edge is exp(-iβ(XX + YY)/2). Free angles are in the order of `schedule.angle_names`, in radians.
 
     Problem, depth, schedule, mixer, start, groups and seed are those of `AnsatzSpec`.
 

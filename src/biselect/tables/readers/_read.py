@@ -47,7 +47,7 @@ def read_table(path: str | Path, csv: Csv = Csv(), columns: Columns = Columns())
         columns: what is known of the columns: those of a CSV that name, are shown or are categories stay text.
 
     Returns:
-        The rows; of a CSV with how it was read (`biselect.tables.reading_of`).
+        The rows; of a CSV with how it was read (`readers.reading_of`).
 
     Raises:
         InputError: the file is broken, empty or of an unknown kind.

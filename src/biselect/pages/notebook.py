@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from biselect.pages.words import phrase, words_of
-
-if TYPE_CHECKING:
-    from biselect.core import Selection, SelectionProblem
-    from biselect.core.selection import Explanation, Swap
 
 MOST_ROWS, MOST_COLUMNS = 20, 8  # of a table; the rest is counted
 HUES = {  # as in the pictures, over any background
@@ -114,8 +110,8 @@ def some(names: Sequence[str], most: int = 8) -> str:
     return f"[{', '.join([*map(repr, names[:most]), *rest])}]"
 
 
-def problem_html(problem: SelectionProblem) -> str:
-    """What is to be chosen from what, and what may not be chosen."""
+def problem_html(problem: Any) -> str:
+    """What a `SelectionProblem` chooses from, and what may not be chosen."""
     lowest, highest = (number(float(end)) for end in (problem.coupling.min(), problem.coupling.max()))
     sides = (
         ("samples", problem.sample_names, problem.sample_scores, problem.sample_rules),
@@ -138,13 +134,13 @@ def problem_html(problem: SelectionProblem) -> str:
     )
 
 
-def sizes_of(problem: SelectionProblem) -> dict[str, int]:
+def sizes_of(problem: Any) -> dict[str, int]:
     """Budgets and sizes of a problem, as sentences call them."""
     return {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features}
 
 
-def selection_html(selection: Selection) -> str:
-    """The answer, how good it is, and its block."""
+def selection_html(selection: Any) -> str:
+    """A `Selection`: the answer, how good it is, and its block."""
     score, standing = number(selection.score), selection.standing
     return output(
         paragraph(phrase("notebook.selection", **sizes_of(selection.problem)), "lead"),
@@ -153,8 +149,8 @@ def selection_html(selection: Selection) -> str:
     )
 
 
-def explanation_html(why: Explanation) -> str:
-    """The block of an answer, and what nearly made it in."""
+def explanation_html(why: Any) -> str:
+    """An `Explanation`: the block of an answer, and what nearly made it in."""
     return output(
         paragraph(phrase("notebook.explanation"), "lead"),
         block_html(why),
@@ -163,7 +159,7 @@ def explanation_html(why: Explanation) -> str:
     )
 
 
-def block_html(why: Explanation) -> str:
+def block_html(why: Any) -> str:
     """The chosen block as a table, strongest first, as far as one can read it."""
     rows, columns = why.strongest_samples, why.strongest_features
     largest = float(np.abs(why.cells).max()) or 1.0
@@ -189,7 +185,7 @@ def block_html(why: Explanation) -> str:
     return table(head, lines) + left_out(len(rows), len(columns))
 
 
-def _swaps_html(side: str, swaps: Sequence[Swap], name: Callable[[int], str]) -> str:
+def _swaps_html(side: str, swaps: Sequence[Any], name: Callable[[int], str]) -> str:
     if not swaps:
         return ""
     lines: list[list[str | Cell]] = [
