@@ -21,7 +21,7 @@ def compared(planted, asked=None, seed=0, rows=60, reference=300, columns=6, **r
     calibrator = Weigher("ecdf").fit(before)
     problem = calibrator.problem(pool, 4, columns if asked is None else asked, marginals="none")
     problem = replace(problem, **rules)
-    return how_many(problem, calibrator, before, asked=asked, seed=seed), problem, calibrator, before
+    return how_many(problem, calibrator, before, columns=asked, seed=seed), problem, calibrator, before
 
 
 def test_a_block_of_three_columns_gives_three():
@@ -90,7 +90,7 @@ def test_no_more_than_twelve_columns_are_compared():
 def test_weights_of_nothing_are_no_excess():
     calibrator = Weigher("ecdf").fit(np.random.default_rng(0).normal(size=(50, 2)))
     problem = bs.SelectionProblem(coupling=np.zeros((5, 2)), k=2, m=1)
-    told = how_many(problem, calibrator, np.random.default_rng(0).normal(size=(50, 2)), asked=None, seed=0)
+    told = how_many(problem, calibrator, np.random.default_rng(0).normal(size=(50, 2)), columns=None, seed=0)
     assert told["knee"] is None and [one["share"] for one in told["by_m"]] == [0.0, 0.0]
 
 

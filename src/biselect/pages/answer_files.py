@@ -31,8 +31,8 @@ def selection_json(summary: Mapping[str, Any]) -> str:
     if (columns := summary.get("how_many")) is not None:
         content["how_many"] = {key: columns[key] for key in ("m", "auto", "words")}
     if (kinds := summary.get("kinds")) is not None:
-        told = ("name", "columns", "sides", "nearness", "chance", "shared_rows")
-        content["kinds"] = [{**{key: kind[key] for key in told}, **kind["selection"]} for kind in kinds["found"]]
+        keys = ("name", "columns", "sides", "nearness", "chance", "shared_rows")
+        content["kinds"] = [{**{key: kind[key] for key in keys}, **kind["selection"]} for kind in kinds["found"]]
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

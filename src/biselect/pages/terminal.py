@@ -28,12 +28,12 @@ JOINERS = "\u200c\u200d"  # that some alphabets and emoji need, and that show no
 
 def visible(text: str) -> str:
     """Text as it is, but for what could steer a terminal or turn what it shows around."""
-    return SUSPECT.sub(lambda found: _seen(found[0], " " if found[0].isspace() else "�"), text)
+    return SUSPECT.sub(lambda match: _seen(match[0], " " if match[0].isspace() else "�"), text)
 
 
 def visible_json(text: str) -> str:
     """JSON with the same content, in which such characters are written as escapes."""
-    return SUSPECT.sub(lambda found: _seen(found[0], json.dumps(found[0])[1:-1]), text)
+    return SUSPECT.sub(lambda match: _seen(match[0], json.dumps(match[0])[1:-1]), text)
 
 
 def _seen(character: str, otherwise: str) -> str:
@@ -90,19 +90,19 @@ def show_table(table: Table, below: Collection[int] = ()) -> None:
         console.print(str(table.title), style="bold", markup=False)
     lines: list[str] = []
     first = [place for place in range(len(columns)) if place not in below]
-    kept = list(below)[: max(1, (console.width - 2 + len(BETWEEN)) // (LEAST + len(BETWEEN)))]
-    if kept:
-        lines.append(phrase("terminal.below", names=", ".join(str(columns[place].header) for place in kept)))
+    fitting = list(below)[: max(1, (console.width - 2 + len(BETWEEN)) // (LEAST + len(BETWEEN)))]
+    if fitting:
+        lines.append(phrase("terminal.below", names=", ".join(str(columns[place].header) for place in fitting)))
     cut = False
     for row in range(table.row_count):
         lines += _wrapped([_said(columns[place], texts[place][row]) for place in first], console.width)
-        if kept:
-            whole = [texts[place][row] or "–" for place in kept]
+        if fitting:
+            whole = [texts[place][row] or "–" for place in fitting]
             clipped = _clipped(whole, console.width - 2)
             lines.append("  " + BETWEEN.join(clipped))
             cut = cut or clipped != whole
-    if cut or len(kept) < len(below):
-        left_out = ", ".join(str(columns[place].header) for place in list(below)[len(kept) :])
+    if cut or len(fitting) < len(below):
+        left_out = ", ".join(str(columns[place].header) for place in list(below)[len(fitting) :])
         lines.append(phrase("terminal.cut_without" if left_out else "terminal.cut", names=left_out))
     for line in lines:
         console.print(line, markup=False)
@@ -209,9 +209,9 @@ def _below_the_rows(view: Mapping[str, Any]) -> Iterator[str]:
         for kind in kinds["found"]:
             answer = kind["selection"]
             proof = phrase("terminal.kind_proven" if answer["proven_optimal"] else "terminal.kind_open")
-            known = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
+            hits = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
             facts = {"number": kind["number"], "name": kind["name"], "score": answer["score"]}
-            yield phrase("terminal.kind", **facts, proof=proof, known=known)
+            yield phrase("terminal.kind", **facts, proof=proof, known=hits)
     if (labels := view["labels"]) is not None:
         yield phrase("terminal.labels", **labels)
 

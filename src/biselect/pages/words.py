@@ -115,19 +115,19 @@ class Words:
     def reasons(self, group: Mapping[str, Any]) -> str:
         """The columns that carry a group, by side, such as `high amount, distance and low hour`."""
         reasons = group["reasons"]
-        named = len(reasons) if len(reasons) <= MOST_REASONS else MOST_REASONS - 1
+        most = len(reasons) if len(reasons) <= MOST_REASONS else MOST_REASONS - 1
         by_side: dict[str, list[str]] = {}
-        for reason in reasons[:named]:
+        for reason in reasons[:most]:
             side = self.tree["or"].join(self.tree["side"][side] for side in reason["sides"] if side)
             by_side.setdefault(side, []).append(reason["column"])
         if len(by_side) == 1:
-            told = [f"{side} {first}".strip() for side, (first, *_) in by_side.items()]
-            told += [name for _, *rest in by_side.values() for name in rest]
+            parts = [f"{side} {first}".strip() for side, (first, *_) in by_side.items()]
+            parts += [name for _, *rest in by_side.values() for name in rest]
         else:
-            told = [f"{side} {self.tree['comma'].join(names)}".strip() for side, names in by_side.items()]
-        if len(reasons) > named:
-            told.append(_plain(self.say("finding.more_columns", n=len(reasons) - named)))
-        return self.listed(told)
+            parts = [f"{side} {self.tree['comma'].join(names)}".strip() for side, names in by_side.items()]
+        if len(reasons) > most:
+            parts.append(_plain(self.say("finding.more_columns", n=len(reasons) - most)))
+        return self.listed(parts)
 
     def how(self, groups: Sequence[Mapping[str, Any]]) -> str:
         """What the rows that stand out share, to follow `stand out`."""
@@ -138,12 +138,12 @@ class Words:
                 self.say(f"finding.{'with' if with_sides else 'in'}", reasons=self.reasons(groups[0]))
             )
         key = "finding.group" if with_sides else "finding.group_in"
-        told = [
+        sentences = [
             _plain(self.say(key, n=len(group["rows"]), reasons=self.reasons(group))) for group in groups[:MOST_GROUPS]
         ]
         if rest := sum(len(group["rows"]) for group in groups[MOST_GROUPS:]):
-            told.append(_plain(self.say("finding.more_groups", n=rest)))
-        return _plain(self.say("finding.groups", groups="; ".join(told)))
+            sentences.append(_plain(self.say("finding.more_groups", n=rest)))
+        return _plain(self.say("finding.groups", groups="; ".join(sentences)))
 
     def finding(self, finding: Mapping[str, Any]) -> str:
         """The finding in one sentence, as plain text."""
@@ -156,8 +156,8 @@ class Words:
             elif key == "nothing" and finding["as_a_block"] and k > 1:
                 shared = finding["groups"][0]
                 key = "block" if len(shared["rows"]) == k else "block_some"
-                told = self.say(f"finding.{key}", n=len(shared["rows"]), k=k, reasons=self.reasons(shared))
-                return _plain(told)
+                sentence = self.say(f"finding.{key}", n=len(shared["rows"]), k=k, reasons=self.reasons(shared))
+                return _plain(sentence)
             return _plain(self.say(f"finding.{key}", n=k, of=finding["of"], columns=columns))
         how = self.how(finding["groups"])
         if n == k:
@@ -167,7 +167,7 @@ class Words:
 
     def behind(self, finding: Mapping[str, Any], number: Any) -> list[Markup]:
         """The sentences under the finding: the step, chance, and what was left out."""
-        told, chance, n = [], finding["chance"], finding["stand_out"]
+        sentences, chance, n = [], finding["chance"], finding["stand_out"]
         draws = {}
         if chance is not None:
             source = self.say("finding.from_shuffles" if chance["shuffled"] else "finding.from_reference")
@@ -183,20 +183,20 @@ class Words:
             text += (
                 self.say("finding.alone") if following is None else self.say(f"finding.{key}", next=number(following))
             )
-            told.append(text)
+            sentences.append(text)
             if chance is not None:
                 key = "chance_some" if chance["rows"] else "chance_none"
-                told.append(self.say(f"finding.{key}", rows=f"{chance['rows']:.1g}", **draws))
+                sentences.append(self.say(f"finding.{key}", rows=f"{chance['rows']:.1g}", **draws))
             if finding["left_out"]:
-                told.append(self.say("finding.left_out", n=finding["left_out"]))
+                sentences.append(self.say("finding.left_out", n=finding["left_out"]))
         elif chance is not None and not finding["all_equal"]:
-            told.append(self.say(f"finding.chance_{'block' if finding['as_a_block'] else 'nothing'}", **draws))
+            sentences.append(self.say(f"finding.chance_{'block' if finding['as_a_block'] else 'nothing'}", **draws))
         if finding["ties"]:
-            told.append(self.say("finding.ties", n=finding["ties"]))
+            sentences.append(self.say("finding.ties", n=finding["ties"]))
         if others := finding["other_kinds"]:
             names = "; ".join(kind["name"] for kind in others[:MOST_GROUPS])
-            told.append(self.say("finding.other_kinds", n=len(others), names=names))
-        return told
+            sentences.append(self.say("finding.other_kinds", n=len(others), names=names))
+        return sentences
 
     def bands(self, finding: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The rows in groups as the page shows them: those that stand out by their reasons, then the rest."""
@@ -205,8 +205,8 @@ class Words:
         bands = []
         for group in finding["groups"]:
             words = {"how": self.how([group])} if stands_out else {"reasons": self.reasons(group)}
-            told = self.say(f"rows.band_{'all' if stands_out else 'share'}", n=len(group["rows"]), **words)
-            bands.append((told, [by_index[index] for index in group["rows"]], stands_out))
+            heading = self.say(f"rows.band_{'all' if stands_out else 'share'}", n=len(group["rows"]), **words)
+            bands.append((heading, [by_index[index] for index in group["rows"]], stands_out))
         grouped = {index for group in finding["groups"] for index in group["rows"]}
         rest = [row for row in rows if row["index"] not in grouped]
         key = "ordinary" if finding["chance"] is not None and not finding["all_equal"] else "plain"
@@ -215,8 +215,8 @@ class Words:
         if rest:
             bands.append((self.say(f"rows.band_{key}", n=len(rest)), rest, False))
         return [
-            {"words": told, "rows": sorted(members, key=lambda row: -row["weight"]), "stands_out": stands_out}
-            for told, members, stands_out in bands
+            {"words": heading, "rows": sorted(members, key=lambda row: -row["weight"]), "stands_out": stands_out}
+            for heading, members, stands_out in bands
         ]
 
 

@@ -59,30 +59,30 @@ class Content:
         return self.alone + self.cells.sum(axis=1)
 
 
-def content_of(found: Review | Selection | Explanation) -> Content:
+def content_of(answer: Review | Selection | Explanation) -> Content:
     """The block of an answer."""
-    if not isinstance(found, Review | Selection | Explanation):
-        raise InputError(f"a picture needs a Review, a Selection or an Explanation, got {type(found).__name__}")
-    why = found if isinstance(found, Explanation) else found.explain(nearest=0)
+    if not isinstance(answer, Review | Selection | Explanation):
+        raise InputError(f"a picture needs a Review, a Selection or an Explanation, got {type(answer).__name__}")
+    why = answer if isinstance(answer, Explanation) else answer.explain(nearest=0)
     rows, columns = why.strongest_samples, why.strongest_features
     names = [why.problem.feature_name(why.features[j]) for j in columns]
     cells = why.cells[np.ix_(rows, columns)]
-    told = {row["index"]: row for row in found.summary["rows"]} if isinstance(found, Review) else {}
-    records = [told[int(why.samples[i])] for i in rows] if told else []
+    records_by_row = {row["index"]: row for row in answer.summary["rows"]} if isinstance(answer, Review) else {}
+    records = [records_by_row[int(why.samples[i])] for i in rows] if records_by_row else []
     by_name = [{cell["feature"]: cell for cell in record["cells"]} for record in records]
-    known = bool(records) and "direction" in records[0]["cells"][0]
+    sided = bool(records) and "direction" in records[0]["cells"][0]
     return Content(
         rows=[why.problem.sample_name(why.samples[i]) for i in rows],
         columns=names,
         cells=cells,
         alone=why.sample_marginals[rows],
-        sides=[[cell[name]["direction"] for name in names] for cell in by_name] if known else None,
+        sides=[[cell[name]["direction"] for name in names] for cell in by_name] if sided else None,
         texts=(
             [[_text(cell[name]) for name in names] for cell in by_name]
-            if known
+            if sided
             else [[number(float(adds)) for adds in row] for row in cells]
         ),
-        reasons=[_short(strongest_reason(record)) for record in records] if known else None,
+        reasons=[_short(strongest_reason(record)) for record in records] if sided else None,
     )
 
 
@@ -100,7 +100,7 @@ def _text(cell: dict[str, Any]) -> str:
 
 
 def block(
-    found: Review | Selection | Explanation, ax: Axes | None = None, *, most_rows: int = 100, most_columns: int = 40
+    answer: Review | Selection | Explanation, ax: Axes | None = None, *, most_rows: int = 100, most_columns: int = 40
 ) -> Axes:
     """The chosen rows and columns, strongest first: darker cells add more.
 
@@ -108,12 +108,12 @@ def block(
     reference is known, cells that add and cells that take away are told apart.
 
     Args:
-        found: an answer; only a review knows values and sides.
+        answer: an answer; only a review knows values and sides.
         ax: where to draw; a new figure if left out.
         most_rows: weaker ones are left out, which the title says.
         most_columns: the same for columns.
     """
-    content = content_of(found)
+    content = content_of(answer)
     rows, columns = content.rows[:most_rows], content.columns[:most_columns]
     roomy = len(columns) <= 10 and len(rows) <= 40
     wide = 0.8 if roomy else 0.34
@@ -137,8 +137,8 @@ def block(
 
 def _title(content: Content, rows: int, columns: int) -> str:
     k, m = content.cells.shape
-    shown = f"the strongest {rows} × {columns} of {k} × {m}" if (rows, columns) != (k, m) else f"{k} × {m}"
-    return f"The chosen block, {shown}: darker adds more"
+    size = f"the strongest {rows} × {columns} of {k} × {m}" if (rows, columns) != (k, m) else f"{k} × {m}"
+    return f"The chosen block, {size}: darker adds more"
 
 
 def _cells(axes: Axes, content: Content, rows: int, columns: int, roomy: bool) -> None:
@@ -161,8 +161,8 @@ def _cells(axes: Axes, content: Content, rows: int, columns: int, roomy: bool) -
     axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
     axes.grid(True, which="minor", color="white", linewidth=1.2 if roomy else 0.6)
     axes.tick_params(which="minor", length=0)
-    found = [side for side in SIDES if (sides == side).any()]
-    for side in found:
+    present = [side for side in SIDES if (sides == side).any()]
+    for side in present:
         if shape := SIDES[side][1]:
             y, x = np.nonzero((sides == side) & (strength >= FAINT))
             axes.scatter(x - (0.38 if roomy else 0), y, s=9, c=inks[y, x], marker=shape, linewidths=0)
@@ -172,7 +172,7 @@ def _cells(axes: Axes, content: Content, rows: int, columns: int, roomy: bool) -
             axes.text(x + 0.06, y, text, ha="center", va="center", fontsize=7.5, color=str(ink), **AS_IT_IS)
     handles = [
         Line2D([], [], marker="s", markersize=8, linestyle="", color=SIDES[side][0], label=SIDES[side][2])
-        for side in found
+        for side in present
     ]
     handles.append(Line2D([], [], linestyle="", label=f"darkest: adds {number(strongest)}"))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0, 0), ncols=2, handletextpad=0.3, borderaxespad=0.6)

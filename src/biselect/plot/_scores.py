@@ -22,23 +22,27 @@ WORDS = 3.6  # inches that a reason takes
 HATCHES = ("", "", "", "////", "....", "\\\\\\\\")  # colours alike in grey differ in pattern
 
 
-def reasons(found: Review | Selection | Explanation, ax: Axes | None = None, *, most_rows: int = 50) -> Axes:
+def reasons(answer: Review | Selection | Explanation, ax: Axes | None = None, *, most_rows: int = 50) -> Axes:
     """What each chosen row adds, strongest first, and through which columns; a review's strongest reasons in words.
 
     A step between two rows shows where those that stand out end and ordinary ones begin.
 
     Args:
-        found: an answer; only a review has words.
+        answer: an answer; only a review has words.
         ax: where to draw; a new figure if left out.
         most_rows: weaker ones are left out, which the title says.
     """
-    content = content_of(found)
+    content = content_of(answer)
     count = min(len(content.rows), most_rows)
     cells = content.cells[:count]
-    told = content.columns[: len(HATCHES)] if len(content.columns) > len(HATCHES) + 1 else content.columns
-    parts = {name: (cells[:, j], COLOURS[j % 6], HATCHES[j % 6]) for j, name in enumerate(told)}
-    if len(told) < len(content.columns):
-        parts[f"{len(content.columns) - len(told)} other columns"] = (cells[:, len(told) :].sum(axis=1), OTHERS, "")
+    own_columns = content.columns[: len(HATCHES)] if len(content.columns) > len(HATCHES) + 1 else content.columns
+    parts = {name: (cells[:, j], COLOURS[j % 6], HATCHES[j % 6]) for j, name in enumerate(own_columns)}
+    if len(own_columns) < len(content.columns):
+        parts[f"{len(content.columns) - len(own_columns)} other columns"] = (
+            cells[:, len(own_columns) :].sum(axis=1),
+            OTHERS,
+            "",
+        )
     if content.alone.any():
         parts["the row alone"] = (content.alone[:count], "white", "")
     names, words = content.rows[:count], (content.reasons or [])[:count]
@@ -70,19 +74,19 @@ def reasons(found: Review | Selection | Explanation, ax: Axes | None = None, *, 
     return axes
 
 
-def budgets(found: Review | Sequence[Selection], ax: Axes | None = None) -> Axes:
+def budgets(answers: Review | Sequence[Selection], ax: Axes | None = None) -> Axes:
     """The best score of neighbouring budgets: one line for each number of columns, over the number of rows.
 
-    A filled mark is proven, a hollow one is the best found; the ring is the answer.
+    A filled mark is proven, a hollow one is the best answers; the ring is the answer.
 
     Args:
-        found: a review, or the selections that `biselect.solvers.neighbours` gives, the answer first.
+        answers: a review, or the selections that `biselect.solvers.neighbours` gives, the answer first.
         ax: where to draw; a new figure if left out.
     """
-    nearby = list(found.neighbours) if isinstance(found, Review) else list(found)
+    nearby = list(answers.neighbours) if isinstance(answers, Review) else list(answers)
     if not nearby or not all(isinstance(near, Selection) for near in nearby):
         raise InputError("a picture of budgets needs a Review or the selections of neighbouring budgets")
-    answer = found.selection if isinstance(found, Review) else nearby[0]
+    answer = answers.selection if isinstance(answers, Review) else nearby[0]
     with axes_for(ax, width=5.2, height=3.4) as axes:
         numbers = sorted({near.problem.m for near in nearby}, reverse=True)
         for at, m in enumerate(numbers):

@@ -62,8 +62,8 @@ def families() -> list[str]:
     """The usual font, then those at hand that know other alphabets: a name is looked up letter by letter."""
     from matplotlib import font_manager
 
-    known = set(font_manager.get_font_names())
-    return ["DejaVu Sans", *(name for name in OTHER_ALPHABETS if name in known)]
+    installed = set(font_manager.get_font_names())
+    return ["DejaVu Sans", *(name for name in OTHER_ALPHABETS if name in installed)]
 
 
 def panels(rows: int, columns: int, *, width: float = 3.2, height: float = 2.6, **more: Any) -> tuple[Figure, Any]:

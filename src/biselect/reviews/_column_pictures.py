@@ -37,8 +37,8 @@ def column_pictures(
     for at, spread in enumerate(histograms(selection.features, table.calibrator)):
         cells = [row[at] for row in evidence]
         sides = Counter(cell.side for cell, reason in zip(cells, carrying[:, at], strict=True) if reason)
-        drawn = _bars(spread, cells) if "labels" in spread else _ticks(spread, cells, stands)
-        pictures.append({"sides": dict(sides.most_common()), **drawn})
+        picture = _bars(spread, cells) if "labels" in spread else _ticks(spread, cells, stands)
+        pictures.append({"sides": dict(sides.most_common()), **picture})
     return pictures
 
 
@@ -65,19 +65,23 @@ def _across(spread: Mapping[str, Any], cell: Evidence) -> int:
 
 def _bars(spread: Mapping[str, Any], cells: Sequence[Evidence]) -> dict[str, Any]:
     """The most common categories of the reference and those of the chosen rows, with both counts."""
-    chosen = Counter(_label(cell) for cell in cells)
+    counts_here = Counter(_label(cell) for cell in cells)
     counts = dict(zip(spread["labels"], spread["counts"], strict=True))
-    seen = {_label(cell): cell.seen or 0 for cell in cells}
-    unseen = [label for label, _ in chosen.most_common() if label not in counts][:MOST_UNSEEN]
-    named = [*counts, *unseen]
+    by_label = {_label(cell): cell.seen or 0 for cell in cells}
+    unseen = [label for label, _ in counts_here.most_common() if label not in counts][:MOST_UNSEEN]
+    labels = [*counts, *unseen]
     return {
         "bars": [
-            {"label": label, "reference": counts.get(label, seen.get(label, 0)), "chosen": chosen.get(label, 0)}
-            for label in named
+            {
+                "label": label,
+                "reference": counts.get(label, by_label.get(label, 0)),
+                "chosen": counts_here.get(label, 0),
+            }
+            for label in labels
         ],
         "others": {
-            "reference": spread["others"] - sum(seen[label] for label in unseen),
-            "chosen": sum(chosen.values()) - sum(chosen.get(label, 0) for label in named),
+            "reference": spread["others"] - sum(by_label[label] for label in unseen),
+            "chosen": sum(counts_here.values()) - sum(counts_here.get(label, 0) for label in labels),
         },
     }
 

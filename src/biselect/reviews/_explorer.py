@@ -40,12 +40,12 @@ def shared_block(selection: Selection, nearby: Sequence[Selection]) -> Block:
     ].sum(axis=0, dtype=np.float64)
     features = features[np.argsort(-column_values, kind="stable")]
     row_values = problem.sample_scores + weight * problem.coupling[:, selection.features].sum(axis=1, dtype=np.float64)
-    chosen = np.unique(np.concatenate([near.samples for near in nearby]))
-    chosen = chosen[np.argsort(-row_values[chosen], kind="stable")]
-    others = np.setdiff1d(np.argsort(-row_values, kind="stable")[: chosen.size + NEAR_ROWS], chosen)
+    rows = np.unique(np.concatenate([near.samples for near in nearby]))
+    rows = rows[np.argsort(-row_values[rows], kind="stable")]
+    others = np.setdiff1d(np.argsort(-row_values, kind="stable")[: rows.size + NEAR_ROWS], rows)
     others = others[np.argsort(-row_values[others], kind="stable")][:NEAR_ROWS]
     most = max(1, MOST_CELLS // features.size)
-    return Block(samples=np.concatenate([chosen, others])[:most], features=features)
+    return Block(samples=np.concatenate([rows, others])[:most], features=features)
 
 
 def explore(selection: Selection, nearby: Sequence[Selection], table: WeighedPool | None = None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def explore(selection: Selection, nearby: Sequence[Selection], table: WeighedPoo
                 "name": problem.sample_name(i),
                 "own": float(problem.sample_scores[i]),
                 "label": None if labels is None else bool(labels[i]),
-                "shown": [[name, told[i]] for name, told in beside.items()],
+                "shown": [[name, texts_beside[i]] for name, texts_beside in beside.items()],
             }
             for i in block.samples.tolist()
         ],

@@ -51,8 +51,8 @@ class Chance:
     def is_clear(self, score: float, weight: float) -> bool:
         """Whether a block or its heaviest row lies beyond all draws, by more than they differ among themselves."""
         return any(
-            found > max(drawn.max(), drawn.mean() + CLEAR * drawn.std(ddof=1))
-            for found, drawn in ((score, self.scores), (weight, self.weights[:, 0]))
+            value > max(null.max(), null.mean() + CLEAR * null.std(ddof=1))
+            for value, null in ((score, self.scores), (weight, self.weights[:, 0]))
         )
 
 
@@ -64,9 +64,9 @@ def null_for(
         return None
     plain = replace(problem, sample_scores=np.zeros(problem.n_samples), feature_scores=np.zeros(problem.n_features))
     if calibrator is not None and reference is not None:
-        drawn = reference_draws(calibrator, reference, plain, draws=DRAWS, sided=False, seed=seed)
+        draws = reference_draws(calibrator, reference, plain, draws=DRAWS, sided=False, seed=seed)
         weight, rules = problem.coupling_weight, problem.feature_rules
-        return _measure((replace(draw, coupling_weight=weight, feature_rules=rules) for draw in drawn), seed)
+        return _measure((replace(draw, coupling_weight=weight, feature_rules=rules) for draw in draws), seed)
     return _measure(_shuffled(plain, seed), seed, shuffled=True)
 
 
@@ -98,8 +98,8 @@ def row_weights(problem: SelectionProblem, features: NDArray[np.int64]) -> NDArr
 
 def carries(cells: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which cells are reasons for their row: those with at least half of an even share of its weight."""
-    held = np.maximum(cells, 0)
-    return np.asarray((held > 0) & (held >= 0.5 * held.mean(axis=1, keepdims=True)))
+    above = np.maximum(cells, 0)
+    return np.asarray((above > 0) & (above >= 0.5 * above.mean(axis=1, keepdims=True)))
 
 
 def _heaviest(weights: NDArray[np.float64], k: int) -> NDArray[np.float64]:
@@ -124,18 +124,18 @@ def find(
     problem = selection.problem
     weights = row_weights(problem, selection.features).round(9)
     top = _heaviest(weights, problem.k)
-    chosen = weights[selection.samples]
+    own = weights[selection.samples]
     left_out = np.sort(np.delete(weights, selection.samples))[::-1]
     step = _step(top, chance)
-    beyond = None if chance is None else _beyond(chance, top, float(chosen.sum()))
+    beyond = None if chance is None else _beyond(chance, top, float(own.sum()))
     if chance is not None and step is not None and (beyond is None or step[0] < beyond):
         step = None  # among what chance gives there is nothing to tell apart
     line = step[0] if step is not None else beyond
-    if line is not None and chosen.max() < line:  # the heaviest rows were not chosen, by a rule or for what they lack
+    if line is not None and own.max() < line:  # the heaviest rows were not chosen, by a rule or for what they lack
         line, step = None, None
-    standing = np.flatnonzero(chosen >= line) if line is not None else np.empty(0, dtype=np.int64)
-    lighter = [] if line is None else [weight for weight in (*chosen, *left_out[: top.size]) if weight < line]
-    as_a_block = chance is not None and chance.is_clear(float(chosen.sum()), -np.inf)
+    standing = np.flatnonzero(own >= line) if line is not None else np.empty(0, dtype=np.int64)
+    lighter = [] if line is None else [weight for weight in (*own, *left_out[: top.size]) if weight < line]
+    as_a_block = chance is not None and chance.is_clear(float(own.sum()), -np.inf)
     alike = standing if standing.size or not as_a_block else np.arange(problem.k)
     return {
         "chosen": problem.k,
@@ -143,17 +143,17 @@ def find(
         "columns": [selection.feature_names[j] for j in np.argsort(-selection.explain().feature_values, kind="stable")],
         "stand_out": int(standing.size),
         "rows": selection.samples[standing].tolist(),
-        "beyond_chance": 0 if beyond is None else int((chosen >= beyond).sum()),
-        "weighs": None if line is None else [float(chosen[standing].min()), float(chosen[standing].max())],
+        "beyond_chance": 0 if beyond is None else int((own >= beyond).sum()),
+        "weighs": None if line is None else [float(own[standing].min()), float(own[standing].max())],
         "next": float(max(lighter)) if lighter else None,
         "as_a_block": as_a_block,
         "all_equal": bool(problem.coupling.max() == problem.coupling.min()),
         "left_out": 0 if line is None else int((left_out >= line).sum()),
-        "ties": int((left_out == chosen.min()).sum()),
+        "ties": int((left_out == own.min()).sum()),
         "step": None if step is None else {"above": step[0], "below": step[1]},
         "groups": _groups(selection, alike, sides),
         "other_kinds": _other_kinds(kinds, problem.k),
-        "ladder": {"chosen": np.sort(chosen)[::-1].tolist(), "left_out": left_out[:SHOWN_LEFT_OUT].tolist()},
+        "ladder": {"chosen": np.sort(own)[::-1].tolist(), "left_out": left_out[:SHOWN_LEFT_OUT].tolist()},
         "chance": None
         if chance is None
         else {
@@ -170,8 +170,10 @@ def _beyond(chance: Chance, top: NDArray[np.float64], block: float) -> float | N
     if not chance.is_clear(block, float(top[0])):
         return None
     counts = np.searchsorted(-top, -top, side="right")  # ties count together
-    held = [weight for weight, count in zip(top, counts, strict=True) if chance.rows_at(weight) <= FALSE_SHARE * count]
-    return float(min(held)) if held else None
+    candidates = [
+        weight for weight, count in zip(top, counts, strict=True) if chance.rows_at(weight) <= FALSE_SHARE * count
+    ]
+    return float(min(candidates)) if candidates else None
 
 
 def _step(top: NDArray[np.float64], chance: Chance | None) -> tuple[float, float] | None:
@@ -183,7 +185,7 @@ def _step(top: NDArray[np.float64], chance: Chance | None) -> tuple[float, float
     at, share = _largest_spacing(top)
     if (top.size - 1) * (1 - share) ** (top.size - 2) > FALSE_SHARE:
         return None
-    if chance is not None and any(_largest_spacing(drawn)[1] >= share for drawn in chance.weights):
+    if chance is not None and any(_largest_spacing(draw)[1] >= share for draw in chance.weights):
         return None
     return float(top[at]), float(top[at + 1])
 
@@ -206,12 +208,12 @@ def _groups(
     if standing.size == 0:
         return []
     cells = np.maximum(selection.explain().cells, 0)[standing]
-    told = np.array([[""] * cells.shape[1]] * standing.size if sides is None else [sides[i] for i in standing])
-    kinds_of_side = np.unique(told)
-    sided = np.concatenate([np.where(told == side, cells, 0) for side in kinds_of_side], axis=1)
+    directions = np.array([[""] * cells.shape[1]] * standing.size if sides is None else [sides[i] for i in standing])
+    kinds_of_side = np.unique(directions)
+    sided = np.concatenate([np.where(directions == side, cells, 0) for side in kinds_of_side], axis=1)
     group_of = _alike(sided)
     order = sorted(np.unique(group_of), key=lambda group: (-(group_of == group).sum(), (group_of != group).argmin()))
-    return [_group(selection, standing, cells, told, group_of == group) for group in order]
+    return [_group(selection, standing, cells, directions, group_of == group) for group in order]
 
 
 def _alike(rows: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -230,16 +232,19 @@ def _group(
     selection: Selection,
     standing: NDArray[np.int64],
     cells: NDArray[np.float64],
-    told: NDArray[np.str_],
+    directions: NDArray[np.str_],
     members: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """The rows and the columns that carry them, the heaviest first; the sides named hold nine tenths of a column."""
-    held = cells[members]
-    columns = held.sum(axis=0)
+    rows = cells[members]
+    columns = rows.sum(axis=0)
     reasons = []
     for j in np.argsort(-columns, kind="stable")[: carries(columns[None]).sum()]:
         share = float(columns[j] / columns.sum())
-        by_side = {str(side): float(held[told[members, j] == side, j].sum()) for side in np.unique(told[members, j])}
+        by_side = {
+            str(side): float(rows[directions[members, j] == side, j].sum())
+            for side in np.unique(directions[members, j])
+        }
         strongest = sorted(by_side, key=lambda side: -by_side[side])
         held_so_far = np.cumsum([by_side[side] for side in strongest])
         most = 1 + int(np.argmax(held_so_far >= 0.9 * held_so_far[-1]))
@@ -249,9 +254,9 @@ def _group(
 
 def _other_kinds(kinds: Mapping[str, Any] | None, k: int) -> list[dict[str, Any]]:
     """Kinds beyond chance of which most rows are not in the answer."""
-    found = [] if kinds is None else kinds["found"]
+    blocks = [] if kinds is None else kinds["found"]
     return [
         {"number": kind["number"], "name": kind["name"]}
-        for kind in found
+        for kind in blocks
         if kind["chance"] is not None and kind["chance"] <= FALSE_SHARE + 1e-9 and 2 * kind["in_answer"] < k
     ]

@@ -24,7 +24,7 @@ CHEAP_CELLS = 1_000_000  # of a pool, beyond which nothing is compared unless au
 
 
 def how_many(
-    problem: SelectionProblem, calibrator: Weigher, reference: NamedMatrix, *, asked: int | None, seed: int
+    problem: SelectionProblem, calibrator: Weigher, reference: NamedMatrix, *, columns: int | None, seed: int
 ) -> dict[str, Any]:
     """The number of columns, why, and what each number shows, as plain data.
 
@@ -37,14 +37,14 @@ def how_many(
         problem: the pool's weights, k and rules.
         calibrator: fitted on the reference.
         reference: normal rows.
-        asked: how many columns somebody asked for; None to take the knee.
+        columns: how many columns somebody asked for; None to take the knee.
         seed: fixes the draws and the climbs.
     """
-    told: dict[str, Any] = {"m": asked, "auto": asked is None, "knee": None, "by_m": []}
-    if asked is not None and problem.coupling.size > CHEAP_CELLS:
+    view: dict[str, Any] = {"m": columns, "auto": columns is None, "knee": None, "by_m": []}
+    if columns is not None and problem.coupling.size > CHEAP_CELLS:
         why = phrase("how_many.too_large", cells=CHEAP_CELLS)
-        words = phrase("how_many.not_compared", columns=phrase("how_many.columns", n=asked), why=why)
-        return told | {"words": words}
+        words = phrase("how_many.not_compared", columns=phrase("how_many.columns", n=columns), why=why)
+        return view | {"words": words}
     fewest = max(1, len(problem.feature_rules.forced_in))
     numbers = range(fewest, min(problem.feature_rules.room(problem.n_features), max(MOST, fewest)) + 1)
     plain = SelectionProblem(
@@ -58,19 +58,19 @@ def how_many(
     scores = np.array([block.score for block in blocks])
     draws = reference_draws(calibrator, reference, plain, draws=DRAWS + MORE_DRAWS, sided=False, seed=seed)
     ruled = (replace(draw, feature_rules=problem.feature_rules) for draw in draws)
-    drawn = np.array([[block.score for block in _best(next(ruled), numbers, seed)] for _ in range(DRAWS)])
-    excess = scores - (chance := drawn.mean(axis=0))
+    null = np.array([[block.score for block in _best(next(ruled), numbers, seed)] for _ in range(DRAWS)])
+    excess = scores - (chance := null.mean(axis=0))
     at = _bend(excess, numbers)
-    by_chance = [*drawn[:, at], *(_best(draw, [numbers[at]], seed)[0].score for draw in ruled)]
+    by_chance = [*null[:, at], *(_best(draw, [numbers[at]], seed)[0].score for draw in ruled)]
     clear = np.mean(by_chance) + CLEAR * np.std(by_chance, ddof=1)
     knee = numbers[at] if scores[at] > max(clear, *by_chance) else None
-    chosen = asked or knee or min(max(USUAL, fewest), numbers[-1])
-    shares = [0.0 if (shown := coverage(block)) is None else shown["share"] for block in blocks]
+    m = columns or knee or min(max(USUAL, fewest), numbers[-1])
+    shares = [0.0 if (part := coverage(block)) is None else part["share"] for block in blocks]
     rest = zip(numbers, scores.tolist(), chance.tolist(), excess.tolist(), shares, strict=True)
-    return told | {
-        "m": chosen,
+    return view | {
+        "m": m,
         "knee": knee,
-        "words": _words(chosen, numbers, excess, knee, asked),
+        "words": _words(m, numbers, excess, knee, columns),
         "by_m": [dict(zip(("m", "score", "chance", "excess", "share"), one, strict=True)) for one in rest],
     }
 
@@ -84,22 +84,20 @@ def _bend(excess: NDArray[np.float64], numbers: Sequence[int]) -> int:
     return int(np.argmax(excess - excess[-1] * np.array(numbers) / numbers[-1]))
 
 
-def _words(
-    chosen: int, numbers: Sequence[int], excess: NDArray[np.float64], knee: int | None, asked: int | None
-) -> str:
-    columns = phrase("how_many.columns", n=chosen)
-    text = phrase("how_many.asked", columns=columns) if asked else columns
+def _words(m: int, numbers: Sequence[int], excess: NDArray[np.float64], knee: int | None, request: int | None) -> str:
+    columns = phrase("how_many.columns", n=m)
+    text = phrase("how_many.asked", columns=columns) if request else columns
     if knee is None:
-        otherwise = "" if asked else phrase("how_many.otherwise", usual=USUAL)
+        otherwise = "" if request else phrase("how_many.otherwise", usual=USUAL)
         return phrase("how_many.not_clear", columns=text, draws=DRAWS + MORE_DRAWS, otherwise=otherwise)
-    at, best, most = chosen - numbers[0], int(np.argmax(excess)), float(excess.max())
-    if chosen in numbers:
+    at, best, most = m - numbers[0], int(np.argmax(excess)), float(excess.max())
+    if m in numbers:
         share = phrase("how_many.part", share=100 * max(0.0, excess[at]) / most, best=numbers[best])
-        text += phrase("how_many.holds", n=chosen, share=phrase("how_many.all") if at == best else share)
-        if chosen < numbers[-1]:
+        text += phrase("how_many.holds", n=m, share=phrase("how_many.all") if at == best else share)
+        if m < numbers[-1]:
             adds = 100 * (excess[at + 1] - excess[at]) / most
             text += phrase("how_many.one_more" if adds >= 0.5 else "how_many.no_more", adds=adds)
-    return text if chosen == knee else text + phrase("how_many.auto", knee=knee)
+    return text if m == knee else text + phrase("how_many.auto", knee=knee)
 
 
 def row_shares(selection: Selection) -> NDArray[np.float64]:
@@ -119,8 +117,8 @@ def coverage(selection: Selection) -> dict[str, Any] | None:
     whole = columns.sum()
     if whole == 0:
         return None
-    left = np.setdiff1d(np.arange(columns.size), [*selection.features, *problem.feature_rules.forced_out])
-    best = left[np.argmax(columns[left])] if left.size else None
+    others = np.setdiff1d(np.arange(columns.size), [*selection.features, *problem.feature_rules.forced_out])
+    best = others[np.argmax(columns[others])] if others.size else None
     return {
         "share": float(columns[selection.features].sum() / whole),
         "next": None

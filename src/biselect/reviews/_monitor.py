@@ -160,12 +160,12 @@ def monitor(
         replaced,
         title=title or (phrase("monitor.title_of", name=files[0]) if files else phrase("monitor.title")),
         when=_labels(times, spans) if window is not None else None,
-        asked={
+        limits={
             "map": map_name(form.map),
             **{name: getattr(watch, name) for name in ("false_alarms", "min_effect", "fail_on_change")},
         },
         untested={name: why for part in (*earlier, now) for name, why in part.summary.left_out.items()},
-        remarks=_remarks(earlier, now, drawn=k is not None and pool is None),
+        remarks=_remarks(earlier, now, sampled=k is not None and pool is None),
         columns=columns,
         rows=[part.summary.rows for part in (*earlier, now)],
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
@@ -183,7 +183,7 @@ def monitor(
             ),
             search.seed,
             sources,
-            read_as([held for held in (latest, past, candidates) if isinstance(held, pa.Table)]),
+            read_as([table for table in (latest, past, candidates) if isinstance(table, pa.Table)]),
         ),
     )
 
@@ -266,15 +266,15 @@ def _between(table: Opened, span: slice) -> Opened:
 
 def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _Side:
     if isinstance(table, Reference):
-        found = _Side(summary=table.only(columns), stored=True)
+        side = _Side(summary=table.only(columns), stored=True)
     elif isinstance(table, Partitions):
         parts = sum_up(table, columns, engine, step)
-        found = _Side(summary=parts.summary, parts=parts)
+        side = _Side(summary=parts.summary, parts=parts)
     else:
-        found = _Side(summary=Reference(knots=None).add(table, columns=columns))
-    if found.summary.rows == 0:
+        side = _Side(summary=Reference(knots=None).add(table, columns=columns))
+    if side.summary.rows == 0:
         raise InputError("one of the tables has no rows to compare")
-    return found
+    return side
 
 
 def _in_all(sides: Sequence[_Side], columns: Sequence[str], *, categories: bool = True) -> list[str]:
@@ -333,7 +333,7 @@ def _replaced(older: Selection, newer: Selection) -> dict[str, list[str]]:
     }
 
 
-def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
+def _remarks(earlier: Sequence[_Side], now: _Side, *, sampled: bool) -> list[str]:
     """What a reader must know about tables that were not held."""
     remarks = []
     for side, name in [*((side, OLDER) for side in earlier[:1]), (now, NEWER)]:
@@ -342,7 +342,7 @@ def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
         if side.stored or side.parts is not None:
             facts = {"rows": summary.rows, "name": name, "dated": dated, "error": 100 * summary.rank_error}
             remarks.append(phrase("monitor.stored" if side.stored else "monitor.counted", **facts))
-    if drawn and now.parts is not None:
+    if sampled and now.parts is not None:
         remarks.append(phrase("monitor.drawn"))
     return remarks
 
@@ -375,10 +375,10 @@ def _draw(
     rows = min(POOL_ROWS, newest // 2) if watch.pool_rows is None else watch.pool_rows
     if not 0 < rows < newest:
         raise InputError(f"cannot draw a pool of {rows} rows from a table of {newest}")
-    drawn = np.random.default_rng(seed).permutation(newest) < rows
-    pool, rest = start + np.flatnonzero(drawn), np.delete(np.arange(len(table)), start + np.flatnonzero(drawn))
-    left = None if times is None else [times[row] for row in rest]
-    return table.take(pool), [str(row) for row in pool], table.take(rest), left
+    sampled = np.random.default_rng(seed).permutation(newest) < rows
+    pool, rest = start + np.flatnonzero(sampled), np.delete(np.arange(len(table)), start + np.flatnonzero(sampled))
+    rest_times = None if times is None else [times[row] for row in rest]
+    return table.take(pool), [str(row) for row in pool], table.take(rest), rest_times
 
 
 def _labels(times: list[Any] | None, spans: Sequence[slice]) -> list[str]:
@@ -396,7 +396,7 @@ def _summarise(
     *,
     title: str,
     when: Sequence[str] | None,
-    asked: Mapping[str, Any],
+    limits: Mapping[str, Any],
     untested: Mapping[str, str],
     remarks: Sequence[str],
     columns: Sequence[str],
@@ -412,7 +412,7 @@ def _summarise(
         replaced: what the newer reference replaces in the answer of each; None where nothing was chosen.
         title: what the reader sees first.
         when: where each window ends, in words; None for a single pair of tables.
-        asked: options that decide about an alarm.
+        limits: options that decide about an alarm.
         untested: columns whose values cannot be tested, and why.
         remarks: on tables that were not held.
         columns: all in use.
@@ -422,7 +422,7 @@ def _summarise(
     """
 
     def alarms(change: Change) -> bool:
-        return change.adjusted_p <= asked["false_alarms"] and change.effect >= asked["min_effect"]
+        return change.adjusted_p <= limits["false_alarms"] and change.effect >= limits["min_effect"]
 
     points = [
         {
@@ -434,17 +434,19 @@ def _summarise(
         }
         for at, span in enumerate(spans)
     ]
-    found = sorted((change for some in changes for change in some if alarms(change)), key=lambda one: one.adjusted_p)
-    changed = list(dict.fromkeys(change.column for change in found))
+    crossings = sorted(
+        (change for some in changes for change in some if alarms(change)), key=lambda one: one.adjusted_p
+    )
+    changed = list(dict.fromkeys(change.column for change in crossings))
     turned = [one for one in replaced if one is not None and any(one.values())]
-    failed = asked["fail_on_change"] and bool(turned)
+    failed = limits["fail_on_change"] and bool(turned)
     return {
         "format": FORMAT,
         "version": __version__,
         "title": title,
-        **asked,
-        "crossed": bool(found) or failed,
-        "verdict": _verdict(found, len(columns) - len(untested), asked["false_alarms"], failed),
+        **limits,
+        "crossed": bool(crossings) or failed,
+        "verdict": _verdict(crossings, len(columns) - len(untested), limits["false_alarms"], failed),
         "selection_verdict": None if budgets is None else _selection_verdict(len(turned), len(spans)),
         "changed_columns": changed,
         "columns": list(columns),
@@ -458,13 +460,13 @@ def _summarise(
     }
 
 
-def _verdict(found: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:
-    """One line for a person; `found` are the alarms, the clearest first."""
-    if not found:
+def _verdict(crossings: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:
+    """One line for a person; `crossings` are the alarms, the clearest first."""
+    if not crossings:
         sentence = "monitor.alarm_selection" if failed else "monitor.calm"
         return phrase(sentence, columns=columns, level=100 * false_alarms)
-    changed = len({change.column for change in found})
-    return phrase("monitor.alarm", n=changed, columns=columns, name=found[0].column, words=found[0].words)
+    changed = len({change.column for change in crossings})
+    return phrase("monitor.alarm", n=changed, columns=columns, name=crossings[0].column, words=crossings[0].words)
 
 
 def _selection_verdict(turned: int, points: int) -> str:

@@ -104,8 +104,8 @@ def review(
     if request.columns is None and compared is not None:
         problem = tables.problem(request.k, compared["m"], rules)
     caveats.look_over(tables.pool, table.columns.label, rules, problem, tables.moved, form.drift)
-    weighed = (tables.calibrator, problem, tables.reference, tables.weighed)
-    caveats.collect("misleading", table_caveats, *weighed, tables.constant)
+    inputs = (tables.calibrator, problem, tables.reference, tables.weighed)
+    caveats.collect("misleading", table_caveats, *inputs, tables.constant)
 
     selection = solved(problem, search, step)
     nearby = neighbouring(selection, search, step, caveats)
@@ -238,7 +238,7 @@ def _how_many(
     tables: WeighedTables, problem: SelectionProblem, columns: int | None, seed: int, caveats: Caveats
 ) -> dict[str, Any] | None:
     """What other numbers of columns show; where the number is open, an answer rests on it, so a failure is raised."""
-    compare = partial(how_many, problem, tables.calibrator, tables.reference, asked=columns, seed=seed)
+    compare = partial(how_many, problem, tables.calibrator, tables.reference, columns=columns, seed=seed)
     return compare() if columns is None else caveats.attempt("how_many", compare)
 
 

@@ -60,15 +60,15 @@ def summarise(
         chance: how far chance gets, from `null_for`; None where it was not compared.
         whole: the table that the rows were kept from; None where they are all of it.
     """
-    asked = selection.problem
+    whole_problem = selection.problem
     if whole is not None:
         selection = of_kept_rows(selection, whole.kept)
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
     rows = problem.n_samples if whole is None else whole.rows
     caveats = Caveats() if caveats is None else caveats
-    attempt, chosen = caveats.attempt, (selection.samples, selection.features)
-    evidence = None if table is None else attempt("evidence", table.evidence, *chosen)
+    attempt, block = caveats.attempt, (selection.samples, selection.features)
+    evidence = None if table is None else attempt("evidence", table.evidence, *block)
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
     described = None if kinds is None else attempt("kind_rows", describe_kinds, kinds, selection, table)
     finding = attempt("finding", find, selection, chance, sides, described)
@@ -84,7 +84,7 @@ def summarise(
         "title": title,
         "version": __version__,
         "finding": finding,
-        "selection": replace(selection, problem=asked).to_dict(),
+        "selection": replace(selection, problem=whole_problem).to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": rows, "features": problem.n_features},
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
         "choices": count_in_words(replace(problem.sector, n_samples=rows).size) if rules is None else None,
@@ -110,7 +110,7 @@ def summarise(
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(selection),
         "view": view,
-        "reproduce": {**reproduce, "problem_hash": asked.digest},
+        "reproduce": {**reproduce, "problem_hash": whole_problem.digest},
         "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
 
@@ -137,8 +137,8 @@ class WholeTable:
 
     def facts(self, selection: Selection) -> dict[str, Any]:
         """For the page: how many rows were searched, and how far below the chosen ones the others lie."""
-        chosen = selection.explain(nearest=0).sample_values
-        return {"rows": self.rows, "kept": self.kept.n_samples, "most": self.most, "least_chosen": float(chosen.min())}
+        values = selection.explain(nearest=0).sample_values
+        return {"rows": self.rows, "kept": self.kept.n_samples, "most": self.most, "least_chosen": float(values.min())}
 
 
 def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
@@ -166,9 +166,14 @@ def _rows(
             cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
             cell["carries"] = bool(carrying[position, j])
             if evidence is not None:
-                shown = evidence[position][j]
-                cell |= {"value": shown.value, "filled": shown.filled, "words": shown.words, "brief": shown.brief}
-                cell |= {"direction": shown.direction, "side": shown.side}
+                evidence_here = evidence[position][j]
+                cell |= {
+                    "value": evidence_here.value,
+                    "filled": evidence_here.filled,
+                    "words": evidence_here.words,
+                    "brief": evidence_here.brief,
+                }
+                cell |= {"direction": evidence_here.direction, "side": evidence_here.side}
             row_cells.append(cell)
         index = int(selection.samples[position])
         rows.append(
@@ -225,13 +230,13 @@ def _sides(table: WeighedPool | None, rows: Sequence[int], columns: Sequence[int
     """Which side of the reference each cell lies on."""
     if table is None:
         return None
-    drawn = rows_of(table.pool.matrices[1] if table.weighed is None else table.weighed, np.array(rows))
-    sides = table.calibrator.directions(drawn)[:, columns]
+    matrix = rows_of(table.pool.matrices[1] if table.weighed is None else table.weighed, np.array(rows))
+    sides = table.calibrator.directions(matrix)[:, columns]
     return [[SIDES[side] for side in row] for row in sides]
 
 
-def _strongest_first(chosen: NDArray[np.int64], values: NDArray[np.float64]) -> list[int]:
-    return chosen[np.argsort(-values, kind="stable")].tolist()
+def _strongest_first(items: NDArray[np.int64], values: NDArray[np.float64]) -> list[int]:
+    return items[np.argsort(-values, kind="stable")].tolist()
 
 
 def _near(swaps: Sequence[Swap], name: Callable[[int], str], score: float) -> list[dict[str, Any]]:
@@ -257,7 +262,7 @@ def _calibration(table: WeighedPool | None, selection: Selection, whole: WholeTa
         return None
     calibrator, facts = table.calibrator, table.calibrator.facts
     weights = selection.problem.coupling
-    chosen = weights[np.ix_(selection.samples, selection.features)]
+    block = weights[np.ix_(selection.samples, selection.features)]
     top = facts.largest_weight
     tied = sorted(facts.tied.items(), key=lambda item: -item[1])
     return {
@@ -270,7 +275,7 @@ def _calibration(table: WeighedPool | None, selection: Selection, whole: WholeTa
         "missing_pool": int(calibrator.absent(table.pool.matrices[1]).sum()),
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
-        "clipped_block": float((chosen >= top).mean()),
+        "clipped_block": float((block >= top).mean()),
     } | (whole.calibration() if whole else {})
 
 
@@ -291,16 +296,16 @@ def _label_facts(
     if table is None or (labels := table.pool.labels) is None:
         return None
     positives = None if whole is None else whole.positives
-    hits, known = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
-    attainable = _attainable(selection.problem, labels) if positives is None else min(known, selection.problem.k)
+    hits, total = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
+    attainable = _attainable(selection.problem, labels) if positives is None else min(total, selection.problem.k)
     return {
-        "positives": known,
+        "positives": total,
         "hits": hits,
         "chosen": int(selection.samples.size),
-        "f1": 2 * hits / (selection.samples.size + known),
+        "f1": 2 * hits / (selection.samples.size + total),
         "attainable": attainable,
         "rows": rows,
-        "by_chance": float(selection.samples.size * known / rows),
+        "by_chance": float(selection.samples.size * total / rows),
     }
 
 
@@ -323,7 +328,7 @@ def describe_kinds(kinds: KindList, answer: Selection, table: WeighedPool | None
         table: what stands behind the problem; None for a problem of weights.
     """
     shared_rows, nearness = kinds.shared_rows, kinds.nearness
-    chosen = set(answer.samples.tolist())
+    rows_of_answer = set(answer.samples.tolist())
     return {
         "words": kinds.words,
         "close": kinds.close,
@@ -339,7 +344,7 @@ def describe_kinds(kinds: KindList, answer: Selection, table: WeighedPool | None
                 "columns": list(kind.column_names),
                 "sides": list(kind.sides),
                 "shared_rows": shared_rows[number].tolist(),
-                "in_answer": len(chosen & set(kind.selection.samples.tolist())),
+                "in_answer": len(rows_of_answer & set(kind.selection.samples.tolist())),
                 "selection": kind.selection.to_dict(),
                 "rows": _kind_rows(kind, table),
                 "hits": _hits(kind, table),
@@ -361,8 +366,8 @@ def _kind_rows(kind: Kind, table: WeighedPool | None) -> list[dict[str, Any]]:
         for place, name in enumerate(kind.column_names):
             cell: dict[str, Any] = {"feature": name, "adds": float(why.cells[position, by_column[place]])}
             if evidence is not None:
-                seen = evidence[position][place]
-                cell |= {"value": seen.value, "filled": seen.filled, "words": seen.words, "direction": seen.direction}
+                here = evidence[position][place]
+                cell |= {"value": here.value, "filled": here.filled, "words": here.words, "direction": here.direction}
             cells.append(cell)
         index = int(selection.samples[position])
         label = None if table is None or table.pool.labels is None else bool(table.pool.labels[index])

@@ -68,27 +68,33 @@ def check_answer(
         screen = check_proof.Screen(plain, proof) if "screen" in proof else None
         screens = [] if screen is None else [(list(range(plain["d"])), light(screen, screen.weights, screen.score))]
         problem = SelectionProblem.load(folder / "problem.npz")
-        kept = problem if screen is None else without_stand_ins(problem)
+        of_rows = problem if screen is None else without_stand_ins(problem)
         refuse_other("report.json", (folder / KINDS).exists(), report["kinds"] is not None, at="whether it has kinds")
         if report["kinds"] is not None:
-            kinds, of_kinds = _checked_kinds(folder, kept, report["kinds"], screen)
+            kinds, of_kinds = _checked_kinds(folder, of_rows, report["kinds"], screen)
             proven = sum(kind.selection.proven_optimal for kind in kinds)
             words = phrase("check.kinds", proven=proven, n=len(kinds), words=words)
             screens += of_kinds
         if table is not None:
-            kept_as = (folder, kept, screens, proof.get("screen"))
-            pool, weighed = weigh_again(
-                *kept_as, table, part=part, id_column=id_column, compute=compute, progress=progress
+            again = (folder, of_rows, screens, proof.get("screen"))
+            pool, weighing = weigh_again(
+                *again, table, part=part, id_column=id_column, compute=compute, progress=progress
             )
-            words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighed}"
+            words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighing}"
             if kinds is not None and kinds.sides is not None:
                 refuse_other(KINDS, pool.calibrator.directions(pool.weighed).tolist(), kinds.sides.tolist(), at="sides")
         answer = _told_selection(problem, report["selection"], proof)
-        rows = kept.n_samples if screen is None else screen.rows
-        expected = json.loads(json.dumps(_expected(answer, kept, rows, kinds, report, pool)))
+        rows = of_rows.n_samples if screen is None else screen.rows
+        expected = json.loads(json.dumps(_expected(answer, of_rows, rows, kinds, report, pool)))
         refuse_other("report.json", expected, report, abs(answer.score), OF_TABLE if pool is None else frozenset())
     rules = "; ".join((expected["rules"] or {"words": [phrase("check.no_rules")]})["words"])
-    facts = {"k": kept.k, "rows": rows, "m": kept.m, "columns": kept.n_features, "weight": kept.coupling_weight}
+    facts = {
+        "k": of_rows.k,
+        "rows": rows,
+        "m": of_rows.m,
+        "columns": of_rows.n_features,
+        "weight": of_rows.coupling_weight,
+    }
     trust = phrase("check.trust_weights") if pool is None else phrase("check.trust_reference", file=FILE)
     return [words, phrase("check.question", **facts, rules=rules), phrase("check.trust", what=trust)]
 
@@ -102,86 +108,102 @@ def _refused(of: str = "") -> Iterator[None]:
         raise BiselectError(f"refused: {of}{error}") from error
 
 
-def _told_selection(problem: SelectionProblem, told: Mapping[str, Any], proof: Mapping[str, Any] | None) -> Selection:
+def _told_selection(
+    problem: SelectionProblem, content: Mapping[str, Any], proof: Mapping[str, Any] | None
+) -> Selection:
     """The choice that a proof is about, or the one that a report tells where there is none, with its score."""
     names, proven = (
         ("sample_indices", "feature_indices") if proof is None else ("samples", "features"),
         proof is not None,
     )
-    samples, features = (np.array((proof or told)[name]) for name in names)
+    samples, features = (np.array((proof or content)[name]) for name in names)
     refuse_other("report.json", True, problem.obeys(samples, features), at="whether the rules are kept")
-    energy, bound = problem.energy(samples, features), -np.inf if told["bound"] is None else float(told["bound"])
+    energy, bound = problem.energy(samples, features), -np.inf if content["bound"] is None else float(content["bound"])
     choice: Any = {"problem": problem, "samples": samples, "features": features, "energy": energy, "seconds": 0.0}
-    return Selection(**choice, bound=energy if proven else bound, proven_optimal=proven, solver=told["solver"])
+    return Selection(**choice, bound=energy if proven else bound, proven_optimal=proven, solver=content["solver"])
 
 
 def _checked_kinds(
-    folder: Path, kept: SelectionProblem, told: Mapping[str, Any], screen: check_proof.Screen | None
+    folder: Path, problem: SelectionProblem, content: Mapping[str, Any], screen: check_proof.Screen | None
 ) -> tuple[KindList, Screens]:
     """The kinds that a report tells of, with every proof checked; and what must hold of rows that were not kept."""
     header, arrays = read_arrays(folder / KINDS, "the proofs of kinds")
     refuse_other(KINDS, FORMAT, header["format"], at="format")
-    stored = iter(list(zip(told["found"], header["proofs"], header["others"], strict=True)))
+    records = iter(list(zip(content["found"], header["proofs"], header["others"], strict=True)))
     screens = Screens()
 
-    def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
-        kind, proof, most = next(stored)
+    def answer(question: SelectionProblem, columns: list[int]) -> Selection:
+        kind, proof, most = next(records)
         if screen is not None:
             screens.append((columns, light(screen, [0.0] * len(columns), most)))
         if proof is not None:
             with temporary_folder() as apart, _refused(f"kind {kind['number']}: "):
-                (asked if screen is None else with_stand_ins(asked, most)).save(apart / "problem.npz")
+                (question if screen is None else with_stand_ins(question, most)).save(apart / "problem.npz")
                 write_file(apart / "proof.json", json.dumps(proof, separators=(",", ":")))
                 check_proof.check(apart / "proof.json", apart / "problem.npz")
-        return _told_selection(asked, kind["selection"], proof)
+        return _told_selection(question, kind["selection"], proof)
 
-    scores = kept.sample_scores if header["own_scores"] else np.zeros(kept.n_samples)
-    plain = replace(kept, sample_scores=scores, feature_scores=np.zeros(kept.n_features))
-    null, number = np.array(told["null_scores"], dtype=float), len(told["found"])
-    asked: Any = {"kinds": number, "null_scores": null}  # each problem follows from the last
-    return replace(find_kinds(plain, arrays.get("sides"), **asked, answer=answer), stopped=told["stopped"]), screens
+    scores = problem.sample_scores if header["own_scores"] else np.zeros(problem.n_samples)
+    plain = replace(problem, sample_scores=scores, feature_scores=np.zeros(problem.n_features))
+    null, number = np.array(content["null_scores"], dtype=float), len(content["found"])
+    options: Any = {"kinds": number, "null_scores": null}  # each problem follows from the last
+    return replace(
+        find_kinds(plain, arrays.get("sides"), **options, answer=answer), stopped=content["stopped"]
+    ), screens
 
 
 def _expected(
-    answer: Selection, kept: SelectionProblem, rows: int, kinds: KindList | None, told: Any, pool: WeighedPool | None
+    answer: Selection,
+    problem: SelectionProblem,
+    rows: int,
+    kinds: KindList | None,
+    content: Any,
+    pool: WeighedPool | None,
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it."""
-    options: dict[str, Any] = {"title": told["title"], "reproduce": told["reproduce"], "table": pool, "kinds": kinds}
-    if answer.problem is not kept or told["searched"] is not None:
-        most = None if answer.problem is kept else float(answer.problem.sample_scores[-1])
+    options: dict[str, Any] = {
+        "title": content["title"],
+        "reproduce": content["reproduce"],
+        "table": pool,
+        "kinds": kinds,
+    }
+    if answer.problem is not problem or content["searched"] is not None:
+        most = None if answer.problem is problem else float(answer.problem.sample_scores[-1])
         before = 0 if pool is None else pool.calibrator.facts.reference_rows
         facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "calibration": dict}
-        options["whole"] = WholeTable(kept=kept, **facts)
-    expected = summarise(answer, **options, view=_view(of_kept_rows(answer, kept), told["view"], pool))
-    expected["how_many"] = None if told["how_many"] is None else {"m": kept.m}
+        options["whole"] = WholeTable(kept=problem, **facts)
+    expected = summarise(answer, **options, view=_view(of_kept_rows(answer, problem), content["view"], pool))
+    expected["how_many"] = None if content["how_many"] is None else {"m": problem.m}
     if pool is not None:
         expected["reproduce"]["seed"] = pool.calibrator.seed
         return expected
     limits = [
-        re.match("at most [0-9]+ rows? per (.+)", text, re.DOTALL) for text in (told["rules"] or {}).get("words", ())
+        re.match("at most [0-9]+ rows? per (.+)", text, re.DOTALL) for text in (content["rules"] or {}).get("words", ())
     ]
-    expected["rules"] = rules_in_words(kept, next((limit[1] for limit in limits if limit), None))
+    expected["rules"] = rules_in_words(problem, next((limit[1] for limit in limits if limit), None))
     expected["finding"] = {name: expected["finding"][name] for name in OF_PROBLEM}
-    expected["finding"]["words"] = words_of().finding(told["finding"])
+    expected["finding"]["words"] = words_of().finding(content["finding"])
     for row in expected["rows"]:
-        row["stands_out"] = row["index"] in told["finding"]["rows"]
+        row["stands_out"] = row["index"] in content["finding"]["rows"]
     return expected
 
 
-def _view(shown: Selection, told: Mapping[str, Any], pool: WeighedPool | None) -> dict[str, Any]:
+def _view(selection: Selection, content: Mapping[str, Any], pool: WeighedPool | None) -> dict[str, Any]:
     """What the page's own numbers must be: all cells, and the answer among the budgets."""
-    problem = shown.problem
+    problem = selection.problem
     place = {problem.sample_name(i): i for i in range(problem.n_samples)}
-    rows = np.array([place[row["name"]] for row in told["rows"]])
+    rows = np.array([place[row["name"]] for row in content["rows"]])
     place = {problem.feature_name(j): j for j in range(problem.n_features)}
-    columns = np.array([place[column["name"]] for column in told["columns"]])
+    columns = np.array([place[column["name"]] for column in content["columns"]])
     budgets: list[dict[str, Any]] = [
         {"score": problem.score(rows[one["rows"]], columns[one["columns"]])} if len(one["rows"]) == one["k"] else {}
-        for one in told["budgets"]  # of many rows, the page shows only some
+        for one in content["budgets"]  # of many rows, the page shows only some
     ]
-    chosen = [np.flatnonzero(np.isin(*one)).tolist() for one in ((rows, shown.samples), (columns, shown.features))]
-    budgets[told["answer"]] = {"k": problem.k, "m": problem.m, "score": shown.score, "proven": True}
-    budgets[told["answer"]] |= {"rows": chosen[0], "columns": chosen[1]}
+    places = [
+        np.flatnonzero(np.isin(*one)).tolist() for one in ((rows, selection.samples), (columns, selection.features))
+    ]
+    budgets[content["answer"]] = {"k": problem.k, "m": problem.m, "score": selection.score, "proven": True}
+    budgets[content["answer"]] |= {"rows": places[0], "columns": places[1]}
     cells = problem.coupling_weight * problem.coupling[np.ix_(rows, columns)]
     evidence = () if pool is None else pool.evidence(rows, columns)
     return {

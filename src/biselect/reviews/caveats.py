@@ -74,14 +74,14 @@ class Caveats(list[Caveat]):
         label_column: str | None,
         rules: RowRules,
         problem: SelectionProblem,
-        moved: Sequence[ShiftedColumn],
+        shifts: Sequence[ShiftedColumn],
         drift: str,
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
         names = [problem.feature_name(j) for j in range(problem.n_features)]
         self.collect("files", reading_caveats, pool, label_column)
         self.collect("unused", unused_caveats, pool, rules, problem)
-        self.collect("moved", drift_caveats, moved, names, drift)
+        self.collect("moved", drift_caveats, shifts, names, drift)
 
     def leave_out(self, part: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
@@ -143,16 +143,16 @@ def table_caveats(
     yield from code_caveats(calibrator, reference)
 
 
-def drift_caveats(moved: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Caveat]:
+def drift_caveats(shifts: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Caveat]:
     """Columns whose bulk moved against the reference, and what was done about it."""
-    if not moved:
+    if not shifts:
         return
-    farthest = sorted(moved, key=lambda column: -max(abs(column.shift), abs(np.log(column.stretch))))
+    farthest = sorted(shifts, key=lambda column: -max(abs(column.shift), abs(np.log(column.stretch))))
     columns = tuple(names[column.position] for column in farthest)
-    shown = ", ".join(columns[:5]) + (" …" if len(columns) > 5 else "")
-    done = phrase(f"caveat.drift_{drift}")
+    listed = ", ".join(columns[:5]) + (" …" if len(columns) > 5 else "")
+    remedy = phrase(f"caveat.drift_{drift}")
     share, serious = len(columns) / len(names), drift == "keep"
-    yield caveat_of("drift", columns, share, serious=serious, n=len(columns), names=shown, done=done)
+    yield caveat_of("drift", columns, share, serious=serious, n=len(columns), names=listed, done=remedy)
 
 
 def beyond_caveats(
@@ -182,10 +182,10 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     before, now = before[np.isfinite(before)], now[np.isfinite(now)]
     rises = all((np.diff(values) >= 0).all() for values in (before, now))
     whole = all((values == np.round(values)).all() for values in (before, now))
-    counted = whole and all(np.unique(values).size == values.size for values in (before, now))
-    if now.min() > before.max() and (rises or counted):
+    unique = whole and all(np.unique(values).size == values.size for values in (before, now))
+    if now.min() > before.max() and (rises or unique):
         return "clock"
-    return "id" if counted else "mostly-beyond"
+    return "id" if unique else "mostly-beyond"
 
 
 def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
@@ -205,12 +205,12 @@ def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat
         if not calibrator.columns[j].type.is_ranked:
             continue
         values = reference.values[:, j]
-        known = values[~np.isnan(values)]
-        if (known < 10 ** (FEWEST_DIGITS - 1)).any() or (known != np.round(known)).any() or known.max() >= 1e12:
+        present = values[~np.isnan(values)]
+        if (present < 10 ** (FEWEST_DIGITS - 1)).any() or (present != np.round(present)).any() or present.max() >= 1e12:
             continue
-        codes = np.unique(known.astype(np.int64))
+        codes = np.unique(present.astype(np.int64))
         steps = np.diff(codes)
-        often = known.size >= FEWEST_REPEATS * codes.size
+        often = present.size >= FEWEST_REPEATS * codes.size
         apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
         of_one_length = len(str(codes[0])) == len(str(codes[-1]))
         if often and apart and of_one_length:

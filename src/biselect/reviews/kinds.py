@@ -191,33 +191,33 @@ def find_kinds(
         answer: solves a problem whose features come from these columns; None for `biselect.solve`.
     """
 
-    def solved(asked: SelectionProblem, columns: list[int]) -> Selection:
+    def solved(question: SelectionProblem, columns: list[int]) -> Selection:
         if answer is not None:
-            return answer(asked, columns)
-        able = solver if can_keep_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
-        return solve(asked, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
+            return answer(question, columns)
+        able = solver if can_keep_limits(question, solver) else "auto"  # the two sides of a column exclude each other
+        return solve(question, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
     refuse_kinds(kinds)
     sided = problem if sides is None else by_side(problem, sides)
     pairs = [(j, -1) for j in range(problem.n_features)] if sides is None else _sided_columns(sides)
-    found: list[Kind] = []
+    blocks: list[Kind] = []
     stopped = ""
     null = np.sort(null_scores) if null_scores is not None else np.empty(0)
-    while len(found) < kinds:
+    while len(blocks) < kinds:
         try:
-            asked = _without(sided, found, pairs) if found else sided
-            taken = {*asked.feature_rules.forced_out}
-            selection = solved(asked, sorted({j for at, (j, _) in enumerate(pairs) if at not in taken}))
+            question = _without(sided, blocks, pairs) if blocks else sided
+            out = {*question.feature_rules.forced_out}
+            selection = solved(question, sorted({j for at, (j, _) in enumerate(pairs) if at not in out}))
         except InfeasibleError:
-            if not found:
+            if not blocks:
                 raise
             stopped = phrase("kinds.no_columns")
             break
-        if found and selection.score <= 0:
-            stopped = phrase("kinds.no_weight", n=len(found))
+        if blocks and selection.score <= 0:
+            stopped = phrase("kinds.no_weight", n=len(blocks))
             break
-        found.append(_kind(selection, asked, problem, pairs, null))
-    return KindList(found=tuple(found), stopped=stopped, null_scores=null, sides=sides)
+        blocks.append(_kind(selection, question, problem, pairs, null))
+    return KindList(found=tuple(blocks), stopped=stopped, null_scores=null, sides=sides)
 
 
 def kinds_bytes(kinds: KindList) -> bytes:
@@ -244,8 +244,8 @@ def null_scores(
 
     The blocks come from a climb, which finds the optimum nearly always; rules and row evidence play no part.
     """
-    drawn = reference_draws(calibrator, reference, problem, draws=draws, sided=True, seed=seed)
-    return np.array([solve(draw, "coordinate-ascent", seed=seed).score for draw in drawn])
+    null = reference_draws(calibrator, reference, problem, draws=draws, sided=True, seed=seed)
+    return np.array([solve(draw, "coordinate-ascent", seed=seed).score for draw in null])
 
 
 def reference_draws(
@@ -265,9 +265,9 @@ def reference_draws(
     rng = np.random.default_rng(seed)
     size, rows = problem.n_samples, len(reference)
     for _ in range(draws):
-        drawn = rows_of(reference, rng.choice(rows, size, replace=2 * size > rows))
-        plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
-        yield by_side(plain, calibrator.directions(drawn)) if sided else plain
+        rows_drawn = rows_of(reference, rng.choice(rows, size, replace=2 * size > rows))
+        plain = calibrator.problem(rows_drawn, problem.k, problem.m, marginals="none")
+        yield by_side(plain, calibrator.directions(rows_drawn)) if sided else plain
 
 
 def _without(sided: SelectionProblem, earlier: Sequence[Kind], pairs: Sequence[tuple[int, int]]) -> SelectionProblem:
@@ -292,12 +292,12 @@ def _forbid(rules: Rules, never: set[int]) -> Rules:
 
 def _kind(
     proved: Selection,
-    asked: SelectionProblem,
+    question: SelectionProblem,
     problem: SelectionProblem,
     pairs: Sequence[tuple[int, int]],
     null: NDArray[np.float64],
 ) -> Kind:
-    selection = proved if proved.problem is asked else of_kept_rows(proved, asked)
+    selection = proved if proved.problem is question else of_kept_rows(proved, question)
     strongest = selection.features[np.argsort(-selection.explain().feature_values, kind="stable")]
     columns = tuple(pairs[at][0] for at in strongest)
     return Kind(

@@ -74,8 +74,10 @@ class Review:
     def __repr__(self) -> str:
         problem, selection = self.problem, self.selection
         sizes = f"{problem.k} of {problem.n_samples} rows, {problem.m} of {problem.n_features} columns"
-        told = f"score={selection.score:.6g}, proven_optimal={selection.proven_optimal}, warnings={len(self.warnings)}"
-        return f"Review({sizes}, {told})"
+        quality = (
+            f"score={selection.score:.6g}, proven_optimal={selection.proven_optimal}, warnings={len(self.warnings)}"
+        )
+        return f"Review({sizes}, {quality})"
 
     def _repr_html_(self) -> str:
         reasons = [strongest_reason(row) for row in self.summary["rows"]]

@@ -84,12 +84,12 @@ class WeighedTables(WeighedPool):
         """Weigh a pool whose tables and roles are known."""
         pool.refuse_unusable(form.missing)
         reference, raw, constant = varying(*pool.matrices)
-        aligned, moved = move_back(reference, raw, form.drift)
+        aligned, shifts = move_back(reference, raw, form.drift)
         return cls(
             pool=pool,
             calibrator=form.weigher(seed).fit(reference),
             weighed=aligned,
-            moved=moved,
+            moved=shifts,
             form=form,
             reference=reference,
             raw=raw,
