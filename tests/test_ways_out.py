@@ -76,7 +76,7 @@ def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_place
     pytest.importorskip("qiskit")
 
     placed = Mock(side_effect=AssertionError("placed"))
-    for module in ("biselect_quantum.devices", "biselect_quantum.devices.device_circuit"):
+    for module in ("biselect_quantum.devices", "biselect_quantum.devices._from_problem"):
         monkeypatch.setattr(f"{module}.place_circuit", placed)
     for n, d in ((20, 16), (36, 28)):
         rng = np.random.default_rng(0)

@@ -83,8 +83,9 @@ def test_theta_leaves_the_bound_valid():
 
 
 def test_what_other_rows_add_is_rounded_up():
-    rows = SimpleNamespace(pool=SimpleNamespace(rows=9))
+    tables = SimpleNamespace(pool=SimpleNamespace(rows=9))
     for most in np.random.default_rng(0).exponential(size=50).tolist():
-        kept = SimpleNamespace(positions=np.arange(3), asked=SimpleNamespace(most=lambda columns, m, most=most: most))
-        found = KeptPool.most(SimpleNamespace(kept=kept, tables=rows), [0], 1)
-        assert Fraction(np.nextafter(found, -np.inf)) < Fraction(most) <= Fraction(found)
+        collecting = SimpleNamespace(most=lambda columns, m, most=most: most)
+        rows = SimpleNamespace(positions=np.arange(3), collecting=collecting)
+        bound = KeptPool.most(SimpleNamespace(rows=rows, tables=tables), [0], 1)
+        assert Fraction(np.nextafter(bound, -np.inf)) < Fraction(most) <= Fraction(bound)

@@ -154,13 +154,13 @@ def test_a_run_fixes_its_options(run, compiled, tmp_path):
 
 
 def test_a_doubtful_job_names_the_option(run, compiled, tmp_path, monkeypatch):
-    from biselect_quantum.devices.execution import runner
+    from biselect_quantum.devices import execution
     from biselect_quantum.devices.execution.remote import UnknownJobStateError
 
     def doubt(*arguments, **options):
         raise UnknownJobStateError("repeat 1 may be there; resubmit=True hands it in once more")
 
-    monkeypatch.setattr(runner, "execute", doubt)
+    monkeypatch.setattr(execution, "execute", doubt)
     done = run("run", compiled, "--on", "sector", "--out", tmp_path / "r")
     assert done.code == 1 and "--resubmit hands it in once more" in done.err
 
