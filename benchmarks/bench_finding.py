@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 import biselect as bs
-from biselect.reviews._headline import find, null_for
+from biselect.reviews._chance import find, null_for
 from biselect.tables import as_matrix
 from biselect.weights import Weigher
 

@@ -31,7 +31,7 @@ from biselect.core import files
 from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
 from biselect.plot.style import panels
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 from biselect.weights import Reference
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.thresholds import Threshold, save_thresholds

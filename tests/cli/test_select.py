@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from biselect.reviews import answering
+from biselect.reviews import result
 
 BASE = ("--id-column", "id", "-k", "2", "-m", "2")
 
@@ -329,7 +329,7 @@ def test_an_interrupt_among_the_neighbours_keeps_the_answer(run, tables, monkeyp
         assert options["time_limit"] == 3
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(answering, "solve_neighbours", interrupted)
+    monkeypatch.setattr(result, "solve_neighbours", interrupted)
     outcome = run(*command(tables, "--out", tables / "out", "--time-limit", "3"))
     assert outcome.code == 0 and "left out: interrupted" in outcome.err
     assert len(json.loads((tables / "out" / "report.json").read_text())["view"]["budgets"]) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.reviews import answering
+from biselect.reviews import result
 
 
 def test_a_table_without_names_loses_no_row(run, tmp_path):
@@ -59,6 +59,6 @@ def test_an_infeasible_problem_is_exit_code_3(run, monkeypatch, tmp_path):
     def refuse(*_, **__):
         raise InfeasibleError("nothing fits")
 
-    monkeypatch.setattr(answering, "read_problem", refuse)
+    monkeypatch.setattr(result, "read_problem", refuse)
     outcome = run("solve", tmp_path / "p.npz")
     assert outcome.code == 3 and "nothing fits" in outcome.err

@@ -10,7 +10,7 @@ from biselect.core.untrusted import unguarded
 from biselect.errors import InputError
 from biselect.pages import render_html
 from biselect.pages.answer_files import explanation_csv, write_outputs
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 
 
 def test_files_are_written_whole(calibrated, tmp_path):

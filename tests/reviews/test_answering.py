@@ -16,7 +16,7 @@ from biselect.large import opening
 from biselect.options import Columns, Kinds, Search
 from biselect.pages.answer_files import selection_json
 from biselect.pages.words import phrase, words_of
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 
 HERE = "biselect.reviews"
 FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "what other numbers of columns show"
@@ -27,10 +27,10 @@ DIAGNOSTICS = {
     "columns and rules without a part": [f"{HERE}.caveats.unused_caveats"],
     "columns that moved": [f"{HERE}.caveats.drift_caveats"],
     "columns that could mislead": [f"{HERE}._review.table_caveats", f"{HERE}._large_review.table_caveats"],
-    "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
+    "neighbouring budgets": [f"{HERE}.result.solve_neighbours"],
     "kinds of unusual": [f"{HERE}._review.find_kinds", f"{HERE}._large_review.find_kinds"],
-    "what chance alone would give": [f"{HERE}._review.null_for", f"{HERE}.answering.null_for"],
-    "the part of the page that can be moved": [f"{HERE}.answering.explore"],
+    "what chance alone would give": [f"{HERE}._review.null_for", f"{HERE}.result.null_for"],
+    "the part of the page that can be moved": [f"{HERE}.result.explore"],
     "how the chosen cells lie to the reference": ["biselect.weights.evidence.gather_evidence"],
     "the rows of each kind": [f"{HERE}._view.describe_kinds"],
     "how many of the rows stand out": [f"{HERE}._view.find"],
@@ -200,7 +200,7 @@ def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may
     }
 
 
-@pytest.mark.parametrize("place", ["_review.false_share", "_view.find", "answering.explore"])
+@pytest.mark.parametrize("place", ["_review.false_share", "_view.find", "result.explore"])
 def test_who_interrupts_ends_the_work(place, monkeypatch):
     monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):

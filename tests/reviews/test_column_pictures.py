@@ -3,7 +3,7 @@ import pandas as pd
 
 import biselect as bs
 from biselect.options import Columns, Kinds, RowRules, Search
-from biselect.reviews._column_pictures import END, WIDTH
+from biselect.reviews._explorer import END, WIDTH
 
 
 def pictures(**changes):

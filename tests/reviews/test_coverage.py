@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.reviews._how_many import coverage, row_shares
+from biselect.reviews._chance import coverage, row_shares
 
 
 def test_shares_by_hand():

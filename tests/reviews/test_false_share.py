@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from biselect.errors import InputError
-from biselect.reviews._false_share import (
+from biselect.reviews._chance import (
     benjamini_hochberg,
     conformal_p_values,
     false_share,

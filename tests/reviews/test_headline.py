@@ -10,7 +10,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.options import Kinds, RowRules, Search
 from biselect.pages.words import words_of
-from biselect.reviews._headline import Chance, _step, carries, find, null_for
+from biselect.reviews._chance import Chance, _step, carries, find, null_for
 from biselect.tables._frames import as_matrix
 from biselect.weights import Weigher
 
@@ -115,7 +115,7 @@ def test_weights_without_a_table_are_compared_with_shuffled_columns():
 
 
 def test_a_pool_too_large_to_compare_says_so(monkeypatch):
-    from biselect.reviews import _headline as module
+    from biselect.reviews import _chance as module
 
     monkeypatch.setattr(module, "MOST_CELLS", 10)
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((30, 4)), k=3, m=2)

@@ -7,8 +7,8 @@ import pytest
 
 import biselect as bs
 from biselect.options import Kinds, RowRules, Search, Weighing
-from biselect.reviews import _how_many as module
-from biselect.reviews._how_many import coverage, how_many
+from biselect.reviews import _chance as module
+from biselect.reviews._chance import coverage, how_many
 from biselect.reviews.kinds import reference_draws
 from biselect.weights import Weigher
 

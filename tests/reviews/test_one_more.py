@@ -7,7 +7,7 @@ from biselect.options import Search
 from biselect.pages import render_html
 from biselect.reviews._explorer import explore
 from biselect.reviews._view import summarise
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 from biselect.solvers import neighbours
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import biselect as bs
 from biselect.options import Columns, Kinds, RowRules, Split, Weighing
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import biselect as bs
 from biselect.cli.select import TITLE
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Columns, Csv, RowRules, Search, Split, running
-from biselect.reviews.answering import review_problem
+from biselect.reviews.result import review_problem
 from biselect.tables import _frames as frames
 from biselect.tables.demo import COLUMNS, demo_tables
 

@@ -29,7 +29,7 @@ def solve(
     `coupling_weight`, `sample_names`, `feature_names`. A table (.csv, .parquet, .arrow, .jsonl) holds weights only;
     then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
     """
-    from biselect.reviews.answering import review_problem
+    from biselect.reviews.result import review_problem
 
     check_place(output)
     steps = Steps(output.quiet)

@@ -20,10 +20,9 @@ from biselect.options import RowRules, Search, possible_names
 from biselect.pages.words import phrase
 from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
-from biselect.reviews.answering import ANSWER_WORK, neighbouring, told
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds
-from biselect.reviews.result import Review
+from biselect.reviews.result import ANSWER_WORK, Review, find_neighbours, make_review
 from biselect.reviews.weighed_tables import weights_alone
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.tables.row_rules import apply_rules
@@ -84,7 +83,7 @@ class LargeReview:
             problem = replace(problem, sample_scores=scores)
         self._look_over(kept_pool, problem, caveats)
         answer = of_kept_rows(selection, problem)
-        nearby = neighbouring(answer, self.search, self.tables.step, caveats, self._neighbour(kept_pool))
+        nearby = find_neighbours(answer, self.search, self.tables.step, caveats, self._neighbour(kept_pool))
         table = WeighedPool(
             pool=kept_pool.rows.pool,
             calibrator=kept_pool.calibrator,
@@ -93,7 +92,7 @@ class LargeReview:
             weighed=kept_pool.rows.matrix,
             moved=kept_pool.shifted,
         )
-        return told(
+        return make_review(
             selection,
             nearby,
             caveats,

@@ -14,13 +14,10 @@ from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import ANY, Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
-from biselect.reviews._false_share import FalseShare, false_share, refuse_level
-from biselect.reviews._headline import null_for
-from biselect.reviews._how_many import how_many
-from biselect.reviews.answering import neighbouring, refuse_reach, review_problem, solved, told
+from biselect.reviews._chance import FalseShare, false_share, how_many, null_for, refuse_level
 from biselect.reviews.caveats import Caveats, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds
-from biselect.reviews.result import Review
+from biselect.reviews.result import Review, find_answer, find_neighbours, make_review, refuse_reach, review_problem
 from biselect.reviews.weighed_tables import WeighedTables, weights_alone
 from biselect.tables import (
     Table,
@@ -107,8 +104,8 @@ def review(
     inputs = (tables.calibrator, problem, tables.reference, tables.weighed)
     caveats.collect("misleading", table_caveats, *inputs, tables.constant)
 
-    selection = solved(problem, search, step)
-    nearby = neighbouring(selection, search, step, caveats)
+    selection = find_answer(problem, search, step)
+    nearby = find_neighbours(selection, search, step, caveats)
     unusual = None
     if form.kinds > 1 and not rules.must_columns:
         with step(phrase("steps.kinds")):
@@ -118,7 +115,7 @@ def review(
         chance = caveats.attempt("chance", compare)
     report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
     report |= {"guarantee": guarantee, "how_many": compared, "chance": chance}
-    return told(selection, nearby, caveats, table=tables, kinds=unusual, **report)
+    return make_review(selection, nearby, caveats, table=tables, kinds=unusual, **report)
 
 
 @dataclass(frozen=True, eq=False)

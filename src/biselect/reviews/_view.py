@@ -15,10 +15,8 @@ from biselect.core.sector import count_in_words
 from biselect.core.selection import Explanation, Swap
 from biselect.pages.html import FORMAT
 from biselect.pages.words import words_of
-from biselect.reviews._column_pictures import column_pictures
-from biselect.reviews._false_share import FalseShare
-from biselect.reviews._headline import Chance, carries, find, row_weights
-from biselect.reviews._how_many import coverage, row_shares
+from biselect.reviews._chance import Chance, FalseShare, carries, coverage, find, row_shares, row_weights
+from biselect.reviews._explorer import column_pictures
 from biselect.reviews.caveats import Caveats, filled_caveats
 from biselect.reviews.kinds import SIDES, Kind, KindList
 from biselect.solvers.representatives import of_kept_rows

@@ -1,4 +1,4 @@
-"""The finding: how many of the chosen rows stand out, what they share, and how far chance would get.
+"""What chance would give: beside the finding, for each number of columns, and among rows said to be unusual.
 
 A row's weight is what its cells in the chosen columns add. The same is done with rows in which nothing can stand out:
 draws from the reference as large as the pool, or, where there is none, the pool with every column shuffled by itself.
@@ -7,18 +7,21 @@ Each draw gets the best block of its own, so that the freedom to choose columns 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.errors import InputError
+from biselect.pages.words import phrase
 from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
-from biselect.tables import NamedMatrix
+from biselect.tables import NamedMatrix, rows_of
 from biselect.weights import Weigher
+from biselect.weights.maps import GaussianMap
 
 DRAWS = 19  # so that what exceeds them all has a chance of one in twenty
 FALSE_SHARE = 0.05  # of chance rows among those that are said to stand out
@@ -28,6 +31,15 @@ MORE = 20  # rows left out that are looked at beside the chosen ones, at least
 ALIKE = 0.5  # cosine of two rows' cells from which on they share their reasons
 MOST_CELLS = 4_000_000  # of a pool that is compared with chance
 SHOWN_LEFT_OUT = 10
+MOST = 12  # columns compared; a person reads no more beside each other
+COMPARED_DRAWS = 5  # from the reference, for every number
+MORE_DRAWS = 14  # for the knee alone
+USUAL = 5  # columns where nothing exceeds chance
+CHEAP_CELLS = 1_000_000  # of a pool, beyond which nothing is compared unless auto asks for it
+LEVEL = 0.1
+HELD_OUT = 0.5  # share of the reference that scores are ranked among
+
+Scores = Callable[[Any], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -260,3 +272,179 @@ def _other_kinds(kinds: Mapping[str, Any] | None, k: int) -> list[dict[str, Any]
         for kind in blocks
         if kind["chance"] is not None and kind["chance"] <= FALSE_SHARE + 1e-9 and 2 * kind["in_answer"] < k
     ]
+
+
+def how_many(
+    problem: SelectionProblem, calibrator: Weigher, reference: NamedMatrix, *, columns: int | None, seed: int
+) -> dict[str, Any]:
+    """The number of columns, why, and what each number shows, as plain data.
+
+    For each number, `score` is what the best block of the pool weighs, rows and columns on their own left out;
+    `chance` the same for the mean of a few equally large draws from the reference; `excess` the difference; `share`
+    the part of all that is unusual about the block's rows that its columns show. Blocks come from a climb. The draws
+    obey the rules about columns; those about rows bind the pool alone, so that `excess` is rather too small.
+
+    Args:
+        problem: the pool's weights, k and rules.
+        calibrator: fitted on the reference.
+        reference: normal rows.
+        columns: how many columns somebody asked for; None to take the knee.
+        seed: fixes the draws and the climbs.
+    """
+    view: dict[str, Any] = {"m": columns, "auto": columns is None, "knee": None, "by_m": []}
+    if columns is not None and problem.coupling.size > CHEAP_CELLS:
+        why = phrase("how_many.too_large", cells=CHEAP_CELLS)
+        words = phrase("how_many.not_compared", columns=phrase("how_many.columns", n=columns), why=why)
+        return view | {"words": words}
+    fewest = max(1, len(problem.feature_rules.forced_in))
+    numbers = range(fewest, min(problem.feature_rules.room(problem.n_features), max(MOST, fewest)) + 1)
+    plain = SelectionProblem(
+        coupling=problem.coupling,
+        k=problem.k,
+        m=problem.m,
+        sample_rules=problem.sample_rules,
+        feature_rules=problem.feature_rules,
+    )
+    blocks = _best(plain, numbers, seed)
+    scores = np.array([block.score for block in blocks])
+    draws = reference_draws(calibrator, reference, plain, draws=COMPARED_DRAWS + MORE_DRAWS, sided=False, seed=seed)
+    ruled = (replace(draw, feature_rules=problem.feature_rules) for draw in draws)
+    null = np.array([[block.score for block in _best(next(ruled), numbers, seed)] for _ in range(COMPARED_DRAWS)])
+    excess = scores - (chance := null.mean(axis=0))
+    at = _bend(excess, numbers)
+    by_chance = [*null[:, at], *(_best(draw, [numbers[at]], seed)[0].score for draw in ruled)]
+    clear = np.mean(by_chance) + CLEAR * np.std(by_chance, ddof=1)
+    knee = numbers[at] if scores[at] > max(clear, *by_chance) else None
+    m = columns or knee or min(max(USUAL, fewest), numbers[-1])
+    shares = [0.0 if (part := coverage(block)) is None else part["share"] for block in blocks]
+    rest = zip(numbers, scores.tolist(), chance.tolist(), excess.tolist(), shares, strict=True)
+    return view | {
+        "m": m,
+        "knee": knee,
+        "words": _words(m, numbers, excess, knee, columns),
+        "by_m": [dict(zip(("m", "score", "chance", "excess", "share"), one, strict=True)) for one in rest],
+    }
+
+
+def _best(problem: SelectionProblem, numbers: Sequence[int], seed: int) -> list[Selection]:
+    return [solve(replace(problem, m=m), "coordinate-ascent", seed=seed, starts=STARTS) for m in numbers]
+
+
+def _bend(excess: NDArray[np.float64], numbers: Sequence[int]) -> int:
+    """Where the excess lies furthest above the straight line from nothing to the largest number."""
+    return int(np.argmax(excess - excess[-1] * np.array(numbers) / numbers[-1]))
+
+
+def _words(m: int, numbers: Sequence[int], excess: NDArray[np.float64], knee: int | None, request: int | None) -> str:
+    columns = phrase("how_many.columns", n=m)
+    text = phrase("how_many.asked", columns=columns) if request else columns
+    if knee is None:
+        otherwise = "" if request else phrase("how_many.otherwise", usual=USUAL)
+        return phrase("how_many.not_clear", columns=text, draws=COMPARED_DRAWS + MORE_DRAWS, otherwise=otherwise)
+    at, best, most = m - numbers[0], int(np.argmax(excess)), float(excess.max())
+    if m in numbers:
+        share = phrase("how_many.part", share=100 * max(0.0, excess[at]) / most, best=numbers[best])
+        text += phrase("how_many.holds", n=m, share=phrase("how_many.all") if at == best else share)
+        if m < numbers[-1]:
+            adds = 100 * (excess[at + 1] - excess[at]) / most
+            text += phrase("how_many.one_more" if adds >= 0.5 else "how_many.no_more", adds=adds)
+    return text if m == knee else text + phrase("how_many.auto", knee=knee)
+
+
+def row_shares(selection: Selection) -> NDArray[np.float64]:
+    """For each chosen row the share of its weights, all columns together, that lies in the chosen ones."""
+    weights = np.maximum(selection.problem.coupling[selection.samples].astype(np.float64), 0)
+    whole = weights.sum(axis=1)
+    return np.divide(weights[:, selection.features].sum(axis=1), whole, out=np.zeros(len(whole)), where=whole > 0)
+
+
+def coverage(selection: Selection) -> dict[str, Any] | None:
+    """The same over all chosen rows, and the column left out that would show most of the rest.
+
+    None where the chosen rows hold no weight at all.
+    """
+    problem = selection.problem
+    columns = np.maximum(problem.coupling[selection.samples].astype(np.float64), 0).sum(axis=0)
+    whole = columns.sum()
+    if whole == 0:
+        return None
+    others = np.setdiff1d(np.arange(columns.size), [*selection.features, *problem.feature_rules.forced_out])
+    best = others[np.argmax(columns[others])] if others.size else None
+    return {
+        "share": float(columns[selection.features].sum() / whole),
+        "next": None
+        if best is None
+        else {"name": problem.feature_name(int(best)), "share": float(columns[best] / whole)},
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FalseShare:
+    """Rows that hold at an expected false share.
+
+    Attributes:
+        level: the expected share of ordinary rows among those that hold is at most this.
+        p_values: one a pool row; super-uniform for a row that is exchangeable with the reference.
+        holds: which rows of the pool hold.
+    """
+
+    level: float
+    p_values: NDArray[np.float64]
+    holds: NDArray[np.bool_]
+
+
+def conformal_p_values(held_out: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
+    """P = (1 + number of held-out scores at least as high) / (held-out rows + 1); a tie counts against the row."""
+    before = np.sort(np.asarray(held_out, dtype=np.float64))
+    at_least = before.size - np.searchsorted(before, np.asarray(scores, dtype=np.float64), side="left")
+    return np.asarray((1 + at_least) / (before.size + 1))
+
+
+def benjamini_hochberg(p_values: ArrayLike, level: float = LEVEL) -> NDArray[np.bool_]:
+    """Which p-values are rejected so that the expected share of false rejections is at most `level`."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(np.asarray(p_values), method="bh") <= level)
+
+
+def sum_of_weights(reference: Any) -> Scores:
+    """All gaussian weights of a row added up: a score that no look at the pool went into."""
+    calibrator = Weigher(GaussianMap, cap=1e6).fit(reference)
+    return lambda rows: calibrator.weights(rows).sum(axis=1)
+
+
+def refuse_level(level: float) -> None:
+    """An error for an expected share that is none."""
+    if not 0 < level < 1:
+        raise InputError(f"level must lie between 0 and 1, got {level}")
+
+
+def false_share(
+    reference: Any,
+    pool: Any,
+    *,
+    level: float = LEVEL,
+    scorer: Callable[[Any], Scores] = sum_of_weights,
+    seed: int = 0,
+) -> FalseShare:
+    """Rank the pool's rows among reference rows that the score was not fitted on.
+
+    The statement holds where ordinary pool rows are exchangeable with the reference. It does not hold after drift,
+    with anomalies in the reference it only gets weaker, and it is about all rows that hold, not about some of them
+    picked by looking. The scorer must not look at the pool as a whole.
+
+    Args:
+        reference: a table that `Weigher.fit` takes.
+        pool: the same columns.
+        level: expected share of ordinary rows among those that hold.
+        scorer: fits on a table and gives a function that scores the rows of another, higher for more unusual.
+        seed: draws which half of the reference is held out.
+    """
+    refuse_level(level)
+    if len(reference) < 4:
+        raise InputError("the reference has fewer than 4 rows: too few to hold some out")
+    order = np.random.default_rng(seed).permutation(len(reference))
+    cut = int(len(order) * HELD_OUT)
+    score = scorer(rows_of(reference, order[cut:]))
+    p_values = conformal_p_values(score(rows_of(reference, order[:cut])), score(pool))
+    return FalseShare(level=level, p_values=p_values, holds=benjamini_hochberg(p_values, level))
