@@ -16,11 +16,11 @@ from pathlib import Path
 
 from biselect.columns.counts import EDGES, TAIL
 from biselect.core.files import write_file
-from biselect.large._ids import MOST_COMPARED
 from biselect.large._survey import sample_share
 from biselect.large.engines import MOST_ROWS as SHARE_ROWS
 from biselect.large.engines import PER_WORKER
 from biselect.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
+from biselect.large.sides import MOST_COMPARED
 
 RESULTS = Path(__file__).parent / "results" / "large.json"
 PAGE = Path(__file__).parents[1] / "docs" / "explanations" / "beyond-one-machine.md"
@@ -83,7 +83,7 @@ def plan(rows: int, *, columns: int = COLUMNS, looks: int = 1, ids: bool = True)
     counted = 8 * columns * (2 * EDGES + 2 * TAIL)  # both edges and tails
     weighing = 8 * columns * 2 * (2 * EDGES + 2 * TAIL) * 2  # steps: a knot and a level, twice where values are tied
     kept = KEPT_ROWS + LOOKED_UP
-    found = [PassCost("ids", rows, 8 * rows, 0, 8 * rows)] if ids and rows <= MOST_COMPARED else []
+    found = [PassCost("ids", rows, 8 * rows, 0, 0)] if ids and rows <= MOST_COMPARED else []
     for kind, size in (("survey of the reference", reference), ("survey of the pool", rows)):
         found.append(PassCost(kind, size, row * size, 0, sample_share(size) * size * row))
     found.append(PassCost("count", reference, row * reference, 8 * columns * EDGES, 0, counted))
@@ -146,7 +146,8 @@ def measured_table(cases: dict, rates: Rates) -> list[str]:
         looks = sum(one["pass"] == PASSES["closer look"] for one in passes)
         ours = plan(case["rows"], looks=looks)
         used = sum(one["CPU s"] for one in passes)
-        sent, returned = (max(one[key] for one in passes) / 1e6 for key in ("sent", "returned"))
+        travelled = [one for one in passes if one["pass"] != PASSES["ids"]]  # the driver itself reads ids now
+        sent, returned = (max(one[key] for one in travelled) / 1e6 for key in ("sent", "returned"))
         lines.append(
             f"| {case['shape']} | {case['rows']:,} | {len(passes)} | {sum(one.read for one in ours) / 1e9:.2f} "
             f"| {rates.cpu(ours):.1f} | {used:.1f} | {case['ours']['CPU s'] - used:.0f} "

@@ -459,11 +459,3 @@ class Compute(Options, heading="Large tables"):
         int | str | None,
         Flag("Memory that reading them may take here, such as '512 MB'; 2 GiB if left out.", value="SIZE", first=True),
     ] = None
-    resume: Annotated[
-        str | Path | None,
-        Flag(
-            "Folder in which finished passes are kept until the answer is there, so that a stopped run goes on after "
-            "them.",
-            offered=False,
-        ),
-    ] = None

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.large import _time_cut as time_cut
 from biselect.large._sources import HeldRows
 from biselect.large._time_cut import ORIGIN, cut_in_time
 from biselect.large.dataset import Partitions, numbered, place_of
@@ -56,57 +55,61 @@ def column(partitions, name):
     share=st.integers(1, 99) | st.none(),
     cuts=st.lists(st.integers(0, 40), max_size=4),
     last=st.integers(1, 12) | st.none(),
-    bins=st.integers(2, 5),
 )
-def test_both_sides_are_those_of_the_table_in_memory(data, kind, share, cuts, last, bins):
+def test_both_sides_are_those_of_the_table_in_memory(data, kind, share, cuts, last):
     entries, arrow, limit = KINDS[kind]
     times = data.draw(st.lists(entries, min_size=2, max_size=40))
     table = pa.table({"t": pa.array(times, arrow), "x": [float(row) for row in range(len(times))]})
     wanted = Split(until=limit if share is None else f"{share}%", last=last)
-    asked = {"reference_until": wanted.until, "pool_last": wanted.last}
-    given_form = "%d.%m.%Y" if kind == "text" else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_cut, "BINS", bins)
-        patch.setattr(time_cut, "FEW", bins)
-        try:
-            expected = split_in_time(table, Roles(time_column="t", date_format=given_form), wanted)
-        except InputError as error:
-            with pytest.raises(InputError) as told:
-                cut_in_time(cut(table, cuts), "t", date_format=given_form, **asked)
-            assert str(told.value) == str(error)
-            return
-        found = cut_in_time(cut(table, cuts), "t", date_format=given_form, **asked)
+    form = "%d.%m.%Y" if kind == "text" else None
+    try:
+        expected = split_in_time(table, Roles(time_column="t", date_format=form), wanted)
+    except InputError as error:
+        with pytest.raises(InputError) as told:
+            cut_in_time(cut(table, cuts), "t", wanted, form)
+        assert str(told.value) == str(error)
+        return
+    found = cut_in_time(cut(table, cuts), "t", wanted, form)
     for view, rows in ((found.reference, expected.reference), (found.pool, expected.candidates)):
         assert column(view, "x") == sorted(rows["x"].to_pylist())
         assert column(view, ORIGIN) == sorted(map(int, rows["x"].to_pylist()))
         assert view.rows == rows.num_rows and view.schema.names == ["t", "x"]
         assert place_of(view, view.rows - 1) == f"row {column(view, ORIGIN)[-1]}"
-    one_zero = {side: tuple("0" if time == "-0" else time for time in ends) for side, ends in expected.times.items()}
-    assert found.times == one_zero
+    zeros = (
+        {side: tuple("0" if time == "-0" else time for time in ends) for side, ends in of.times.items()}
+        for of in (found, expected)
+    )
+    assert next(zeros) == next(zeros)
 
 
-def test_rows_of_one_time_are_cut_by_their_position(monkeypatch):
-    monkeypatch.setattr(time_cut, "BINS", 4)
-    monkeypatch.setattr(time_cut, "FEW", 1)
+def test_rows_of_one_time_are_cut_by_their_position():
     table = pa.table({"t": np.zeros(100), "x": np.arange(100)})
-    found = cut_in_time(cut(table, [10, 50, 77]), "t", reference_until="33%")
+    found = cut_in_time(cut(table, [10, 50, 77]), "t", Split(until="33%"))
     assert column(found.reference, "x") == list(range(33))
+    assert column(found.pool, "x") == list(range(33, 100))
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [7, 11], range(20)])
+def test_a_date_that_one_row_alone_decides_is_read_alike_wherever_the_parts_end(cuts):
+    days = ["03/04/2024"] * 10 + ["25/04/2024"] + ["02/05/2024"] * 9
+    found = cut_in_time(cut(pa.table({"t": days, "x": range(20)}), cuts), "t", Split(until="2024-04-30"))
+    assert column(found.pool, "x") == list(range(11, 20))
 
 
 @pytest.mark.parametrize(
     ("times", "said"),
     [
         ([1.0, None, None], "time column 't' has 2 missing values, the first in row 1; every row needs one"),
-        (["2024-01-02", "01/02/2024", "03.04.2024"], "is written in different ways in different rows"),
+        (["2024-01-02", "01/02/2024", "03.04.2024"], "time column 't' holds what is no date: row 1 holds '01/02/2024'"),
         (["2024-01-02", "x", "y"], "time column 't' holds what is no date: row 1 holds 'x'"),
         ([True, False, True], "time column 't' holds bool"),
     ],
 )
 def test_times_that_cannot_order_the_rows_are_refused(times, said):
     with pytest.raises(InputError, match=said):
-        cut_in_time(cut(pa.table({"t": times}), [1, 2]), "t", reference_until="50%")
+        cut_in_time(cut(pa.table({"t": times}), [1, 2]), "t", Split(until="50%"))
 
 
 def test_a_table_without_the_column_is_refused():
     with pytest.raises(InputError, match="t has no column 'day'"):
-        cut_in_time(cut(pa.table({"t": [1]}), []), "day", reference_until="50%")
+        cut_in_time(cut(pa.table({"t": [1]}), []), "day", Split(until="50%"))

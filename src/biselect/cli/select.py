@@ -1,6 +1,5 @@
 """`biselect select`: from a table to a selection."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +50,7 @@ def select(
         rules=rules,
         kinds=kinds,
         search=without_neighbours(search) if output.out is None else search,
-        compute=replace(compute, resume=output.out),
+        compute=compute,
         progress=steps.step,
     )
     answer(best, output, steps)

@@ -21,12 +21,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.columns.counts import lots
-from biselect.large._ids import id_texts
 from biselect.large._survey import FeatureColumns
 from biselect.large._time_cut import ORIGIN
 from biselect.large.dataset import Part
 from biselect.large.passes import Arrays, errors_of, joined, packed
-from biselect.tables import NamedMatrix
+from biselect.tables import NamedMatrix, id_texts
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
 

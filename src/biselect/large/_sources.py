@@ -50,7 +50,6 @@ class Piece:
         rows: how many there are.
         folder: columns that the names of the file's folders stand for, and their value.
         fragment: of a dataset: knows its file, and which row groups of it.
-        state: size and time of the file, by which a later run knows it again; None where it has none.
     """
 
     path: str
@@ -60,7 +59,6 @@ class Piece:
     rows: int
     folder: Mapping[str, str | None] = field(default_factory=dict)
     fragment: Any = None
-    state: tuple[int, int] | None = None
 
     @property
     def first(self) -> int:
@@ -197,11 +195,6 @@ def dataset_partitions(dataset: Any) -> Partitions | None:
 
 def _pieces(path: str | Path, groups: Sequence[int], **more: Any) -> list[Piece]:
     """Every group of a file as a piece, from the numbers of their rows."""
-    try:
-        file = Path(path).stat()
-        more["state"] = file.st_size, file.st_mtime_ns
-    except OSError:  # an address of a dataset
-        pass
     starts = np.cumsum([0, *groups]).tolist()
     return [
         Piece(path=str(path), groups=(group,), start=starts[group], rows=rows, **more)

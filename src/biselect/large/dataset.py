@@ -4,15 +4,13 @@ Parts are neither tiny nor huge, and their rows go through memory in blocks of a
 table in parts are a table of their own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
@@ -79,10 +77,11 @@ class Partitions:
         """How many rows there are in all."""
         return sum(part.rows for part in self.parts)
 
-    def held(self) -> pa.Table:
-        """All rows, in memory."""
-        blocks = (block for part in self.parts for _, block in part.blocks(self.schema.names))
-        return pa.concat_tables([self.schema.empty_table(), *blocks])
+    def held(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows in memory, of these columns or of all."""
+        names = self.schema.names if columns is None else list(columns)
+        blocks = (block for part in self.parts for _, block in part.blocks(names))
+        return pa.concat_tables([self.schema.empty_table().select(names), *blocks])
 
 
 def rows_of_a_part(rows: int) -> int:
@@ -138,9 +137,14 @@ def place_of(partitions: Partitions, position: int) -> str:
     """Where a row of the whole table stands: its file and its row there, for messages."""
     for part in partitions.parts:
         if position < part.first + part.rows:
-            place = getattr(part.source, "place", None)
-            return f"row {position - part.first} of {part.name}" if place is None else place(position - part.first)
+            return place_in(part, position - part.first)
     raise IndexError(f"{partitions.name} has {partitions.rows} rows, no row {position}")
+
+
+def place_in(part: Part, row: int) -> str:
+    """The same for a row of one part."""
+    place: Callable[[int], str] | None = getattr(part.source, "place", None)
+    return f"row {row} of {part.name}" if place is None else place(row)
 
 
 def refuse_empty(partitions: Partitions) -> Partitions:
@@ -154,17 +158,6 @@ def refuse_empty(partitions: Partitions) -> Partitions:
 def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
     """An error for columns that a table does not have."""
     require_columns(schema.empty_table(), columns, name)
-
-
-def rows_at(table: Partitions, columns: Sequence[str], positions: NDArray[np.int64]) -> pa.Table:
-    """These columns of the rows at these positions, which ascend; only parts that hold any are read."""
-    blocks = [table.schema.empty_table().select(list(columns))]
-    for part in table.parts:
-        begin, end = np.searchsorted(positions, [part.first, part.first + part.rows])
-        for first, block in part.blocks(columns) if begin < end else ():
-            here = positions[(positions >= first) & (positions < first + block.num_rows)]
-            blocks.append(block.take(here - first))
-    return pa.concat_tables(blocks)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from biselect.columns.date import parts_of_dates
 from biselect.errors import InputError
-from biselect.large._checkpoints import resuming
-from biselect.large._ids import refuse_repeated_ids
 from biselect.large._sources import held_partitions
 from biselect.large._time_cut import ORIGIN, cut_in_time
-from biselect.large.dataset import Part, Partitions, rows_between
+from biselect.large.dataset import Partitions, place_of, rows_between
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.passes import Arrays, Pass
 from biselect.large.spool import Spool, partitions_of
 from biselect.options import Columns, Compute, Split, spell
 from biselect.progress import Steps
-from biselect.tables import Roles, Table, paths_of, read_for, require_columns, row_labels, with_index
+from biselect.tables import (
+    Roles,
+    Table,
+    id_texts,
+    paths_of,
+    read_for,
+    refuse_repeated_ids,
+    require_columns,
+    row_labels,
+    with_index,
+)
 
+MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
 FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
 
 
@@ -56,10 +66,6 @@ class Tables:
         """A pass over all parts of one of them."""
         with self.step(f"{request.name}: {table.rows:,} rows in {len(table.parts):,} parts") as progress:
             return self.engine.run(request, table.parts, progress)
-
-    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
-        """The same for those who ask for parts."""
-        return lambda request, _: self.run(request, table)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -115,7 +121,7 @@ def sides_in_parts(
         first_rows = rows_between(reference_parts, 0, FIRST_ROWS)
         codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
-        with engine_for(compute.on, compute.memory) as plain, resuming(plain, compute.resume) as engine:
+        with engine_for(compute.on, compute.memory) as engine:
             tables = Tables(
                 pool=pool_parts,
                 reference=reference_parts,
@@ -129,22 +135,25 @@ def sides_in_parts(
             )
             if roles.id_column is not None:
                 require_columns(pool_parts.schema.empty_table(), [roles.id_column], pool_parts.name)
-                refuse_repeated_ids(pool_parts, roles.id_column, run=tables.passes(pool_parts))
+                with step(f"Comparing ids: {pool_parts.rows:,} rows"):
+                    compare_ids(pool_parts, roles.id_column)
             yield tables if reference is not None else _split(tables, split)
+
+
+def compare_ids(pool: Partitions, column: str) -> None:
+    """Refuse ids that stand in two rows; in a pool of more than MOST_COMPARED rows not all are compared."""
+    if pool.rows <= MOST_COMPARED:
+        ids = id_texts(pool.held([column])[column])
+        way_out = "take out the repeated rows, or name another column"
+        refuse_repeated_ids(ids, column, "the pool", partial(place_of, pool), way_out)
 
 
 def _split(tables: Tables, split: Split) -> Tables:
     """One table as two: earlier rows are the reference, later ones the pool."""
     roles = tables.roles
     assert roles.time_column is not None
-    views = cut_in_time(
-        tables.pool,
-        roles.time_column,
-        reference_until=str(split.until),
-        pool_last=split.last,
-        date_format=roles.date_format,
-        run=tables.passes(tables.pool),
-    )
+    with tables.step(f"Cutting in time: {tables.pool.rows:,} rows"):
+        views = cut_in_time(tables.pool, roles.time_column, split, roles.date_format)
     return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
 
 

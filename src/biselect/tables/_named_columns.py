@@ -1,6 +1,5 @@
 """Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -128,26 +127,53 @@ def _short(value: str) -> str:
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
     """A column as text, for names; missing and repeated entries are refused."""
-    line_of = place_of or partial(line_of_row, table)
-    values = table[name].to_pylist()
-    if None in values:
-        raise InputError(
-            f"{where}: column {name!r} has no value in {line_of(values.index(None))}; every row needs an id"
-        )
-    names = [str(value) for value in values]
-    if repeated := [value for value, count in Counter(names).items() if count > 1]:
-        first = names.index(repeated[0])
-        second = names.index(repeated[0], first + 1)
-        many = ""
-        if len(repeated) > 1:
-            examples = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
-            many = f"; so do {len(repeated) - 1:,} other ids ({examples})"
-        raise InputError(
-            f"{where}: id {repeated[0]!r} stands in {line_of(first)} and {line_of(second)}{many}; ids must be unique: "
-            f"keep one row of each with {spell(Columns(duplicates='first'))} or "
-            f"{spell(Columns(duplicates='last'))}, or name another column"
-        )
-    return names
+    names = id_texts(table[name])
+    way_out = (
+        f"keep one row of each with {spell(Columns(duplicates='first'))} or {spell(Columns(duplicates='last'))}, or "
+        "name another column"
+    )
+    refuse_repeated_ids(names, name, where, place_of or partial(line_of_row, table), way_out)
+    return names.to_pylist()
+
+
+def id_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Ids as text, null where there is none."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if is_text(kind) or pa.types.is_integer(kind):
+        return column.cast(pa.large_string())
+    names = [None if value is None else str(value) for value in column.to_pylist()]
+    return pa.chunked_array([names], pa.large_string())
+
+
+def refuse_repeated_ids(ids: pa.ChunkedArray, name: str, where: str, place_of: Place, way_out: str) -> None:
+    """An error that names the first row without an id, or both rows of the first id that stands in two.
+
+    Args:
+        ids: as `id_texts` gives them.
+        name: of their column.
+        where: the table, in words.
+        place_of: where a row stands.
+        way_out: what to do about repeated ids, in words.
+    """
+    if ids.null_count:
+        first = pc.index(pc.is_null(ids), True).as_py()
+        raise InputError(f"{where}: column {name!r} has no value in {place_of(first)}; every row needs an id")
+    counts = pc.value_counts(ids)  # in the order of the rows
+    repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    if not len(repeated):
+        return
+    first = pc.index(ids, repeated[0]).as_py()
+    second = pc.index(ids, repeated[0], start=first + 1).as_py()
+    many = ""
+    if len(repeated) > 1:
+        examples = ", ".join(map(_short, repeated[1:SHOWN].to_pylist())) + (" …" if len(repeated) > SHOWN else "")
+        many = f"; so do {len(repeated) - 1:,} other ids ({examples})"
+    raise InputError(
+        f"{where}: id {repeated[0].as_py()!r} stands in {place_of(first)} and {place_of(second)}{many}; ids must be "
+        f"unique: {way_out}"
+    )
 
 
 def rows_with_new_ids(column: pa.ChunkedArray, keep: str) -> NDArray[np.int64]:

@@ -196,22 +196,34 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
     )
     if (reading := reading_of(table)) is not None:
         written = written or reading.dates.get(roles.time_column)
-    order = pc.sort_indices(times)  # stable
-    if (new_ids := _kept(table, roles)) is not None:
-        order = order.filter(pc.is_in(order, pa.array(new_ids, order.type)))
-    rows = order.to_numpy()
-    cut = rows_until(times.take(order), str(split.until), written)
-    if cut == 0 or cut == len(rows):
+    rows = _kept(table, roles)
+    earlier, later = sides_in_time(times if rows is None else times.take(rows), split, written)
+    if rows is not None:
+        earlier, later = rows[earlier], rows[later]
+    repeated = 0 if rows is None else table.num_rows - len(rows)
+    return _build(Part(table=table, rows=earlier), Part(table=table, rows=later), roles, repeated)
+
+
+def sides_in_time(
+    times: pa.ChunkedArray, split: Split, date_format: str | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of the reference and those of the pool, each in the order of their times, then of their positions.
+
+    Args:
+        times: of all rows, none missing.
+        split: where the reference ends, and how many of the later rows are the pool.
+        date_format: how the times are written, where they were text.
+    """
+    cut = _rows_until(times, str(split.until), date_format)
+    if cut == 0 or cut == len(times):
         side = "no row is" if cut == 0 else "every row is"
         raise InputError(f"{spell(Split(until=split.until))}: {side} that early; both sides need rows")
-    later = rows[cut:]
-    if split.last is not None:
-        if not 1 <= split.last <= later.size:
-            many = f"1 to {later.size}, the rows after the reference"
-            raise InputError(f"{spell(Split(last=ANY))} must be {many}; got {split.last}")
-        later = later[-split.last :]
-    repeated = table.num_rows - len(rows)
-    return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles, repeated)
+    later = len(times) - cut
+    if split.last is not None and not 1 <= split.last <= later:
+        many = f"1 to {later}, the rows after the reference"
+        raise InputError(f"{spell(Split(last=ANY))} must be {many}; got {split.last}")
+    rows = pc.sort_indices(times).to_numpy().view(np.int64)  # stable
+    return rows[:cut], rows[-(split.last or later) :]
 
 
 def _kept(table: pa.Table, roles: Roles) -> NDArray[np.int64] | None:
@@ -259,8 +271,13 @@ class Part:
             times = as_times(self.table[roles.time_column], roles.time_column, date_format=roles.date_format)
         except InputError:
             return None
-        ends = pc.min_max(times).as_py()
-        return entry_as_text(ends["min"]), entry_as_text(ends["max"])
+        return ends_in_time(times)
+
+
+def ends_in_time(times: pa.ChunkedArray) -> tuple[str, str]:
+    """First and last time, as text."""
+    ends = pc.min_max(times).as_py()
+    return entry_as_text(ends["min"]), entry_as_text(ends["max"])
 
 
 def entry_as_text(value: Any) -> str:
@@ -323,8 +340,8 @@ def windows_in_time(rows: int, window: int, step: int | None = None) -> list[sli
     return [slice(end - window, end) for end in reversed(ends)]
 
 
-def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | None = None) -> int:
-    """How many of the sorted rows lie at or before a time (ISO, or as the column), or make up a share such as `60%`."""
+def _rows_until(times: pa.ChunkedArray, until: str, date_format: str | None = None) -> int:
+    """How many rows lie at or before a time (ISO, or as the column), or make up a share such as `60%`."""
     text = until.strip()
     if text.endswith("%"):
         try:
@@ -333,13 +350,13 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | Non
             share = Fraction(0)
         if not 0 < share < 1:
             raise InputError(f"{spell(Split(until=until))}: a share must lie between 0% and 100%")
-        return int(share * len(sorted_times))
-    kind = sorted_times.type
+        return int(share * len(times))
+    kind = times.type
     try:
         if pa.types.is_timestamp(kind):
-            early = pc.less_equal(sorted_times, pa.scalar(_limit(text, kind.tz, date_format), kind))
+            early = pc.less_equal(times, pa.scalar(_limit(text, kind.tz, date_format), kind))
         else:
-            early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
+            early = pc.less_equal(pc.cast(times, pa.float64(), safe=False), float(text))
     except (ValueError, pa.ArrowException) as error:
         raise InputError(
             f"{spell(Split(until=until))}: not a value of the time column ({kind}), nor a share like 60% ({error})"
