@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from biselect.core.untrusted import refuse_bomb
 from biselect.errors import InputError
 from biselect.extensions import optional
 from biselect.tables.readers._columnar import checked
-from biselect.tables.readers._values import GrowingTable
+from biselect.tables.readers._values import table_of
 from biselect.tables.readers.sources import PART, Source, refuse_repeated
 
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"
@@ -27,7 +28,14 @@ QUERY = re.compile(r"\s*(select|with|from|values|table)\s", re.IGNORECASE)
 
 def read_database(source: Source) -> pa.Table:
     """The table or the answer to the query that stands after `::`; a file with one table needs no name."""
-    return _from_sqlite(source) if is_sqlite(source) else _from_duckdb(source)
+    if is_sqlite(source):
+        return table_of(sqlite_blocks(source), partial(refuse_bomb, source.path, packed=source.path.stat().st_size))
+    with duckdb_stream(source) as stream:
+        blocks, nbytes = list[pa.RecordBatch](), 0
+        for block in stream:
+            blocks.append(block)
+            refuse_bomb(source.path, nbytes := nbytes + block.nbytes, source.path.stat().st_size)
+        return checked(pa.Table.from_batches(blocks, stream.schema))
 
 
 def is_sqlite(source: Source) -> bool:
@@ -50,16 +58,6 @@ def _query(source: Source, tables: list[str]) -> str:
     if name not in tables:
         raise InputError(f"{source.path}: has no table {name!r}; it has {have}. A query begins with select")
     return 'select * from "' + name.replace('"', '""') + '"'
-
-
-def _from_sqlite(source: Source) -> pa.Table:
-    size, growing, names = source.path.stat().st_size, GrowingTable(), list[str]()
-    for columns, rows in sqlite_blocks(source):
-        names = names or list(columns)
-        if rows:
-            growing.add(columns, rows)
-            refuse_bomb(source.path, growing.nbytes, size)
-    return growing.table() if growing.rows else pa.table({name: pa.nulls(0) for name in names})
 
 
 def sqlite_blocks(source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
@@ -89,15 +87,6 @@ def sqlite_blocks(source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
         if looks_left[0] < 0:
             raise InputError(f"{source}: takes too many steps; write its answer to a table first") from None
         raise InputError(f"{source}: SQLite says: {error}") from error
-
-
-def _from_duckdb(source: Source) -> pa.Table:
-    with duckdb_stream(source) as stream:
-        blocks, nbytes = list[pa.RecordBatch](), 0
-        for block in stream:
-            blocks.append(block)
-            refuse_bomb(source.path, nbytes := nbytes + block.nbytes, source.path.stat().st_size)
-        return checked(pa.Table.from_batches(blocks, stream.schema))
 
 
 @contextmanager

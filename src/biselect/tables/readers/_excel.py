@@ -6,7 +6,7 @@ between two that lie far apart.
 
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow as pa
 from biselect.core.untrusted import check_members
 from biselect.errors import BiselectError, InputError
 from biselect.extensions import optional
-from biselect.tables.readers._values import GrowingTable
+from biselect.tables.readers._values import table_of
 from biselect.tables.readers.sources import PART, Source, refuse_repeated
 
 ROWS = 1 << 12  # in a block
@@ -36,7 +36,7 @@ def read_excel(source: Source) -> pa.Table:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of charts and styles that it leaves out
             with closing(openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)) as book:
-                return _table(_rows(_sheet(book, source), source), source)
+                return table_of(_blocks(_rows(_sheet(book, source), source), source))
     except BiselectError:
         raise
     except Exception as error:  # openpyxl raises whatever a broken workbook runs into
@@ -68,8 +68,8 @@ def _rows(sheet: Any, source: Source) -> Iterator[Row]:
             return
 
 
-def _table(rows: Iterable[Row], source: Source) -> pa.Table:
-    rows = iter(rows)
+def _blocks(rows: Iterator[Row], source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
+    """The columns of some thousand rows at a time, and how many they are; the first time of none."""
     header = next(rows, ())
     while header and header[-1] is None:
         header = header[:-1]
@@ -79,10 +79,8 @@ def _table(rows: Iterable[Row], source: Source) -> pa.Table:
         raise InputError(f"{source}: column {header.index(None) + 1} has no name in the first row; name or delete it")
     names = [str(name).strip() for name in header]
     refuse_repeated(names, source)
-    growing = GrowingTable()
+    yield {name: [] for name in names}, 0
     while block := list(islice(rows, ROWS)):
         if any(value is not None for row in block for value in row[len(names) :]):
             raise InputError(f"{source}: some rows have more cells than the {len(names)} names in the first row")
-        columns = {name: [row[j] if j < len(row) else None for row in block] for j, name in enumerate(names)}
-        growing.add(columns, len(block))
-    return growing.table() if growing.rows else pa.table({name: pa.nulls(0) for name in names})
+        yield {name: [row[j] if j < len(row) else None for row in block] for j, name in enumerate(names)}, len(block)

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from biselect.errors import InputError
-from biselect.tables.readers._values import GrowingTable
+from biselect.tables.readers._values import table_of
 from biselect.tables.readers.sources import opened
 
 LINES = 1 << 13  # in a block
@@ -24,10 +24,7 @@ _scan = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 
 def read_json_lines(path: Path) -> pa.Table:
     """A file with one JSON object in each line; empty lines are passed over."""
-    growing = GrowingTable()
-    for columns, rows in json_blocks(path):
-        growing.add(columns, rows)
-    return growing.table()
+    return table_of(json_blocks(path))
 
 
 def json_blocks(path: Path) -> Iterator[tuple[dict[str, list[Any]], int]]:

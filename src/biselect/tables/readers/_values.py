@@ -12,16 +12,18 @@ from pyarrow import ipc
 
 from biselect.columns.date_text import ISO_KINDS, forms_of
 from biselect.columns.distinct_texts import ReadingHints
-from biselect.columns.recognition import TextColumn, parse_column
-from biselect.core.files import temporary_file
+from biselect.columns.recognition import TextColumn
+from biselect.core.files import temporary_file, temporary_folder
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)
+Blocks = Iterable[tuple[Mapping[str, Sequence[Any]], int]]
+"""Columns by name, which may be others in every block, and how long they are."""
 LENGTH = "rows"  # a column that says how many there are where a block has no other
 
 
 class SpilledTable:
-    """The same table, of blocks that wait in a file until all have been seen: what a column holds, all rows decide.
+    """A table of blocks that wait in a file until all have been seen: what a column holds, all rows decide.
 
     Args:
         path: of the file, which must not be there yet; its folder is removed in the end.
@@ -38,12 +40,12 @@ class SpilledTable:
         self._kinds: dict[str, set[pa.DataType]] = {}
 
     def stream(
-        self, blocks: Iterable[tuple[Mapping[str, Sequence[Any]], int]], check: Callable[[int], None] = lambda _: None
+        self, blocks: Blocks, check: Callable[[int], None] = lambda _: None
     ) -> tuple[pa.Schema, Iterator[pa.Table]]:
-        """The schema and the rows of these blocks, which are columns and their length.
+        """The schema and the rows of these blocks; a column whose blocks are of different kinds is text.
 
         Args:
-            blocks: as `GrowingTable.add` takes them.
+            blocks: of no rows, too, which name the columns that a table without rows has.
             check: called with the bytes so far.
         """
         nbytes = 0
@@ -120,36 +122,15 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
-class GrowingTable:
-    """A table made of blocks of rows, so that no more than a block is held as Python's own values.
+def table_of(blocks: Blocks, check: Callable[[int], None] = lambda _: None) -> pa.Table:
+    """The table of these blocks, of which no more than one is held as Python's own values.
 
-    >>> growing = GrowingTable()
-    >>> growing.add({"a": [1, 2]}, 2)
-    >>> growing.add({"a": [2.5], "b": ["x"]}, 1)
-    >>> growing.table().to_pydict()
+    >>> table_of([({"a": [1, 2]}, 2), ({"a": [2.5], "b": ["x"]}, 1)]).to_pydict()
     {'a': [1.0, 2.0, 2.5], 'b': [None, None, 'x']}
     """
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.nbytes = 0
-        self._columns: dict[str, list[pa.Array]] = {}
-
-    def add(self, columns: Mapping[str, Sequence[Any]], rows: int) -> None:
-        """Take in a block: its columns, which may be others than before, all `rows` long."""
-        for name, values in columns.items():
-            if name not in self._columns:
-                self._columns[name] = [pa.nulls(self.rows)]
-            self._columns[name].append(_array(values))
-            self.nbytes += self._columns[name][-1].nbytes
-        for name in self._columns.keys() - columns.keys():
-            self._columns[name].append(pa.nulls(rows))
-        self.rows += rows
-
-    def table(self) -> pa.Table:
-        """All rows; a column whose blocks are of different kinds is text."""
-        columns = [_joined(parts) for parts in self._columns.values()]
-        return pa.table(columns, names=[_writable(name) for name in self._columns])
+    with temporary_folder() as folder:
+        schema, parts = SpilledTable(folder / "raw").stream(blocks, check)
+        return pa.concat_tables([schema.empty_table(), *parts])
 
 
 def _array(values: Sequence[Any]) -> pa.Array:
@@ -182,12 +163,6 @@ def _common(kinds: Collection[pa.DataType]) -> pa.DataType:
     return pa.float64() if set(kinds) == {pa.int64(), pa.float64()} else pa.string() if kinds else pa.null()
 
 
-def _joined(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
-    kind = _common({part.type for part in parts if len(part)} - {pa.null()})
-    column = pa.chunked_array([_as_kind(part, kind) for part in parts if len(part)], type=kind)
-    return _dates(column) if kind == pa.string() else column
-
-
 def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
     if part.type == kind:
         return part
@@ -196,12 +171,6 @@ def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_binary(part.type):
         return _array(["�" if value is not None else None for value in part.to_pylist()])
     return part.cast(kind, safe=False)
-
-
-def _dates(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times, where every text is an ISO date; the 30th of February stays text."""
-    parsed = parse_column(texts, ReadingHints(missing=()))
-    return parsed.values if parsed.date_form == "ISO" else texts
 
 
 def _at_midnight(value: date | None) -> date | None:
