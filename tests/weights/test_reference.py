@@ -1,11 +1,8 @@
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from biselect.errors import InputError
-from biselect.tables.readers._columnar import parquet_blocks
 from biselect.weights import Reference, Weigher
 
 
@@ -66,21 +63,6 @@ def test_missing_entries_are_filled_by_the_median_in_a_stream_too():
     np.testing.assert_allclose(whole.weights(POOL), Weigher().fit(filled).weights(POOL))
     with pytest.raises(InputError, match="missing value in column 'x', row 700"):
         Reference.of(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350), missing="error")
-
-
-def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):
-    path = tmp_path / "reference.parquet"
-    parquet.write_table(pa.Table.from_pandas(TABLE), path)
-    streamed = Weigher().fit(Reference.of(parquet_blocks(path, columns=["y"])))
-    assert streamed.feature_names == ("y",)
-    np.testing.assert_array_equal(streamed.weights(POOL), Weigher().fit(TABLE[["y"]]).weights(POOL[["y"]]))
-    with pytest.raises(InputError, match="has no column 'z'; it has: x, y"):
-        list(parquet_blocks(path, columns=["z"]))
-    with pytest.raises(InputError, match="no such file"):
-        list(parquet_blocks(tmp_path / "absent.parquet"))
-    path.write_text("not parquet")
-    with pytest.raises(InputError, match="not a Parquet file"):
-        list(parquet_blocks(path))
 
 
 def test_streams_that_cannot_be_fit_are_refused():

@@ -31,8 +31,7 @@ from biselect.options import refuse_others
 from biselect.pages.words import phrase
 from biselect.progress import Steps
 from biselect.tables import Table, feature_names, is_quantity, require_columns
-from biselect.tables.readers import line_of_row, read_blocks
-from biselect.tables.readers.sources import Source
+from biselect.tables.readers import line_of_row
 from biselect.weights import Reference
 
 
@@ -219,27 +218,19 @@ def columns_only(table: Opened) -> pa.Table:
 def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> Reference:
     """The summary of a file; a summary that was stored is read as it is."""
     table = Table.of(source)
-    path = table.source
-    if Path(path).suffix == ".npz":
-        return Reference.load(path)
     refuse_others(table.columns, *SUMMED)
-    name, time, summary = Source.of(path).name, table.columns.time, Reference()
-    written = replace(table, columns=replace(table.columns, id=None))
+    name, time, date_format = table.name or "the table", table.columns.time, table.csv.date_format
     with Spool() as spool:
-        if not is_small(path, POOL_CELLS):
-            parts = partitions_of(written, memory=memory, spool=spool)
-            if _is_large(parts):
-                columns = feature_names(columns_only(parts), table.columns)
-                require_columns(columns_only(parts), [time] if time is not None else [], name)
-                sums = sum_up(parts, columns, engine, step, time_column=time, date_format=table.csv.date_format)
-                return sums.summary
         with step(phrase("steps.reading", name=name)):
-            for block in read_blocks(path, written.csv, written.columns):
-                columns = feature_names(block, table.columns)
-                if time is not None:
-                    require_columns(block, [time], name)
-                    place = partial(line_of_row, block)
-                    times = as_times(block[time], time, date_format=table.csv.date_format, place_of=place)
-                    block = block.set_column(block.column_names.index(time), time, times)
-                summary.add(block, time_column=time, columns=columns)
-    return summary
+            rows = opened(replace(table, columns=replace(table.columns, id=None)), memory, spool)
+        if isinstance(rows, Reference):
+            return rows
+        columns = feature_names(columns_only(rows), table.columns)
+        if time is not None:
+            require_columns(columns_only(rows), [time], name)
+        if isinstance(rows, Partitions):
+            return sum_up(rows, columns, engine, step, time_column=time, date_format=date_format).summary
+        if time is not None:
+            times = as_times(rows[time], time, date_format=date_format, place_of=partial(line_of_row, rows))
+            rows = rows.set_column(rows.column_names.index(time), time, times)
+        return Reference().add(rows, time_column=time, columns=columns)

@@ -18,7 +18,7 @@ from biselect.large import opening
 from biselect.large.spool import partitions_of
 from biselect.options import Columns
 from biselect.pages.answer_files import selection_json
-from biselect.tables.readers import read_blocks, read_table
+from biselect.tables.readers import read_table
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 NUMBERS = [*INTEGERS, pa.float32(), pa.float64(), pa.decimal128(12, 2)]
@@ -53,7 +53,7 @@ def in_doors(folder: Path) -> list[list]:
     blocks = [block for part in parts.parts for _, block in part.blocks(parts.schema.names)]
     return [
         table["c"].cast(parts.schema.field("c").type).to_pylist()
-        for table in (read_table(folder), pa.concat_tables(read_blocks(folder)), pa.concat_tables(blocks))
+        for table in (read_table(folder), pa.concat_tables(blocks))
     ]
 
 
@@ -83,7 +83,7 @@ def test_types_of_different_kinds_are_refused_by_the_names_of_both_files(tmp_pat
         pq.write_table(pa.table({"c": column(kind, values_of(kind, 0))}), tmp_path / f"{name}.parquet")
     one, two = (pq.read_schema(tmp_path / f"{name}.parquet").field("c").type for name in "bd")  # Parquet has no seconds
     said = f"{tmp_path}/d.parquet: column 'c' holds {two}, but {one} in {tmp_path}/b.parquet; convert either"
-    for door in (read_table, lambda source: list(read_blocks(source)), partitions_of):
+    for door in (read_table, partitions_of):
         with pytest.raises(InputError) as refused:
             door(tmp_path)
         assert said in str(refused.value)
@@ -93,7 +93,7 @@ def test_whole_numbers_that_no_common_type_holds_become_floats_and_never_wrap(tm
     pq.write_table(pa.table({"c": pa.array([2**64 - 1], pa.uint64())}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"c": pa.array([-1], pa.int8())}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"c": [2**53 + 1, None]}), tmp_path / "c.parquet")
-    assert in_doors(tmp_path) == [[float(2**64), -1.0, float(2**53), None]] * 3
+    assert in_doors(tmp_path) == [[float(2**64), -1.0, float(2**53), None]] * 2
 
 
 def test_a_time_that_the_finer_unit_does_not_hold_is_refused(tmp_path):
@@ -109,7 +109,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
     for name in ("a", "b"):
         pq.write_table(table, tmp_path / f"{name}.parquet")
     for source in (tmp_path, tmp_path / "a.parquet"):
-        for door in (read_table, lambda source: list(read_blocks(source)), partitions_of):
+        for door in (read_table, partitions_of):
             with pytest.raises(InputError, match="column 'c' stands more than once"):
                 door(source)
 

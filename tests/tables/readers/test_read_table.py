@@ -16,7 +16,7 @@ from biselect.progress import steps_of
 from biselect.tables import provenance
 from biselect.tables._table import Table
 from biselect.tables.problem_files import read_problem
-from biselect.tables.readers import read_blocks, read_table
+from biselect.tables.readers import read_table
 from biselect.tables.readers.sources import Source
 
 ROWS = {"id": ["a", "b"], "x": [1, 2], "y": [0.5, None], "ok": [True, False]}
@@ -217,7 +217,6 @@ def test_a_folder_or_a_glob_of_parquet_is_one_table(parts):
     whole = read_table(parts)
     assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": ["2023", "2023", "2024", "2024"]}
     assert read_table(f"{parts}/**/*.parquet").to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab")}
-    assert pa.concat_tables(read_blocks(parts)).equals(whole)
     assert summed_up(Table(parts), Threads(), steps_of(False)).rows == 4
     assert len(provenance("c", 0, [parts])["inputs"]) == 2
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large.spool import partitions_of
-from biselect.tables.readers import read_blocks, read_table
+from biselect.tables.readers import read_table
 from biselect.tables.readers.sources import Source
 
 TABLE = pa.table({"id": ["a", "b", "c"], "x": [1.0, 2.0, 9.0], "y": [3.0, 1.0, 2.0]})
@@ -39,7 +39,7 @@ def rows_by_every_door(source) -> set[int]:
     """How many rows each way to read a table gives."""
     parts = partitions_of(source)
     read = sum(block.num_rows for part in parts.parts for _, block in part.blocks(parts.schema.names))
-    return {read_table(source).num_rows, sum(block.num_rows for block in read_blocks(source)), parts.rows, read}
+    return {read_table(source).num_rows, parts.rows, read}
 
 
 @pytest.mark.parametrize("name", NO_DATA)
@@ -85,7 +85,6 @@ def test_a_table_with_a_log_is_not_read_as_plain_parquet(tmp_path, mark, kind, n
     source = str(home / named)
     doors = (
         read_table,
-        lambda source: list(read_blocks(source)),
         partitions_of,
         bs.inspect,
         lambda source: bs.review(source, TABLE, k=1, m=1, progress=False),

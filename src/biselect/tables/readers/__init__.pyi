@@ -13,7 +13,6 @@ from ._delimited import reading_of as reading_of
 from ._delimited_blocks import stream_delimited as stream_delimited
 from ._json_lines import json_blocks as json_blocks
 from ._read import checked_file as checked_file
-from ._read import read_blocks as read_blocks
 from ._read import read_table as read_table
 from ._read import refuse_odd_dates as refuse_odd_dates
 from ._sniffing import sniff as sniff

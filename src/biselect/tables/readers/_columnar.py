@@ -1,6 +1,6 @@
 """Parquet and Arrow files, which hold columns of known types, and Parquet files that make one table together."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from biselect.errors import InputError
 from biselect.tables.readers.sources import Source, refuse_repeated
 
 MAGIC = b"ARROW1"  # of a file; a stream has none
-ROWS = 1 << 16  # in a block of a Parquet file
 CELL = 8  # bytes of a number
 EXACT = (pa.types.is_signed_integer, pa.types.is_integer, pa.types.is_decimal)
 
@@ -26,22 +25,12 @@ def read_parquet(path: Path) -> pa.Table:
 
 
 def read_parquet_set(source: Source) -> pa.Table:
-    """All Parquet files of a folder or a glob, which must have the same columns."""
-    return pa.concat_tables(_alike(((path, read_parquet(path)) for path in source.files), source))
-
-
-def parquet_set_blocks(source: Source) -> Iterator[pa.Table]:
-    """The rows of those files, a block at a time."""
-    return _alike(((path, block) for path in source.files for block in parquet_blocks(path)), source)
-
-
-def _alike(tables: Iterator[tuple[Path, pa.Table]], source: Source) -> Iterator[pa.Table]:
-    """The tables with what the names of their folders say, and all of the same columns in the same order."""
+    """All Parquet files of a folder or a glob, which must have the same columns; folders add what their names say."""
     from pyarrow.parquet import read_schema
 
     folders = dict(zip(source.files, source.partitions, strict=True))
     schema = common_schema((path, with_folders(read_schema(path), folder)) for path, folder in folders.items())
-    return (as_part(table, folders[path], schema) for path, table in tables)
+    return pa.concat_tables(as_part(read_parquet(path), folder, schema) for path, folder in folders.items())
 
 
 def with_folders(schema: pa.Schema, folder: Iterable[str]) -> pa.Schema:
@@ -130,25 +119,3 @@ def _refuse_too_large(path: Path, rows: int, columns: int) -> None:
             f"{path}: {rows:,} rows of {columns:,} columns take {needed / 2**30:,.1f} GiB, "
             f"but {free / 2**30:.1f} GiB are free; take fewer rows or columns"
         )
-
-
-def parquet_blocks(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-    """The rows of a Parquet file, a block at a time, as Arrow tables.
-
-    Args:
-        path: the file.
-        columns: which to read, all where None.
-    """
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if absent := [name for name in columns or () if name not in names]:
-                raise InputError(f"{path} has no column {absent[0]!r}; it has: {', '.join(names)}")
-            for batch in file.iter_batches(batch_size=ROWS, columns=None if columns is None else list(columns)):
-                yield pa.Table.from_batches([batch])
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file ({error})") from error

@@ -1,7 +1,7 @@
 """Files to tables: read as data, and refused clearly when they are broken.
 
-Every table comes through `read_table`, or `read_blocks` where it need not be held whole. What a file is, the ending of
-its name says; `::` names a part of it, and a folder or a glob stands for Parquet files.
+Every table that is held comes through `read_table`. What a file is, the ending of its name says; `::` names a part of
+it, and a folder or a glob stands for Parquet files.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
 from biselect.options import Columns, Csv
 from biselect.tables.readers._columnar import (
-    parquet_set_blocks,
     read_arrow,
     read_parquet,
     read_parquet_set,
@@ -104,17 +103,6 @@ def checked_file(source: Source) -> Iterator[None]:
         if isinstance(error.__cause__, PermissionError):
             raise InputError(f"{file}: no permission to read it") from None
         raise
-
-
-def read_blocks(path: str | Path, csv: Csv = Csv(), columns: Columns = Columns()) -> Iterator[pa.Table]:
-    """The same table a block of rows at a time where the file allows it, as Parquet does; else in one."""
-    source = Source.of(path)
-    if source.is_set or source.path.suffix.lower() == ".parquet":
-        with refused_as(f"{source}: cannot be read as Parquet"):
-            for block in parquet_set_blocks(source):
-                yield _usable(block, source)
-    else:
-        yield read_table(path, csv, columns)
 
 
 def _usable(table: pa.Table, source: Source) -> pa.Table:
