@@ -1,10 +1,9 @@
 """CSV in blocks: the very table that `read_delimited` gives, of a file that is too large to be held.
 
 All rows decide what a column holds, so the file is read twice: once to see that, once to convert. A column whose first
-8 MiB look like another type than the rest costs one more reading for each such surprise.
+8 MiB look like another type than the rest is read once more, as text that may hold numbers or dates.
 """
 
-import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -37,20 +36,7 @@ from biselect.tables.readers._delimited import (
 from biselect.tables.readers._sniffing import sniff
 from biselect.tables.readers.sources import Source, refuse_repeated
 
-TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower comes first
-    pa.null(),
-    pa.int64(),
-    pa.bool_(),
-    pa.date32(),
-    pa.time32("s"),
-    pa.timestamp("s"),
-    pa.timestamp("ns"),
-    pa.timestamp("s", tz="UTC"),
-    pa.timestamp("ns", tz="UTC"),
-    pa.float64(),
-    pa.string(),
-)
-UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: invalid value '(.*)'", re.S)
+UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
 GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
 BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
 Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
@@ -143,7 +129,7 @@ def _seen(
     delimiter: str,
     as_is: set[str],
 ) -> Seen:
-    """Read the file as often as it takes to know the narrowest type that every entry of each column has."""
+    """Read the file as often as it takes to know a type that every entry of each column has."""
     from pyarrow.csv import ReadOptions, open_csv
 
     guessed = {"encoding": read_options.encoding, "skip_rows": read_options.skip_rows}
@@ -176,27 +162,9 @@ def _seen(
             return Seen(options=options, kinds=kinds, texts=texts, rows=rows)
         except pa.ArrowInvalid as error:
             unread = UNREAD.match(str(error))
-            if unread is None or (kind := kinds[name := schema.names[int(unread[1])]]) == TYPES[-1]:
+            if unread is None or kinds[name := schema.names[int(unread[1])]].id == TEXT:
                 raise
-            kinds[name] = _wider(kind, unread[2], options)
-
-
-def _wider(kind: pa.DataType, text: str, options: Mapping[str, Any]) -> pa.DataType:
-    """The next type that takes this entry as well."""
-    from pyarrow.csv import ConvertOptions, read_csv
-
-    marks = options["convert_options"]
-    cell = ('x\n"' + text.replace('"', '""') + '"\n').encode(errors="replace")
-    for wider in TYPES[TYPES.index(kind) + 1 : -1]:
-        convert = ConvertOptions(
-            column_types={"x": wider}, null_values=marks.null_values, decimal_point=marks.decimal_point
-        )
-        try:
-            read_csv(io.BytesIO(cell), convert_options=convert)
-        except pa.ArrowInvalid:
-            continue
-        return wider
-    return TYPES[-1]
+            kinds[name] = pa.string()
 
 
 def _decided(path: Path, name: str, column: TextColumn, scan: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
