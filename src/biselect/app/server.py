@@ -43,6 +43,11 @@ KEPT = 20  # inspections
 SMALL = 2_000_000  # cells up to which gains are worked out before anybody moves a slider
 MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
+PAGES = ("table", "working", "job", "review", "standing", "new", "exported")  # each shown by the method of its name
+DEEDS = (  # each done by the method of its name, and asked for by a form
+    *("demo", "look", "link", "preview", "choose", "stop"),
+    *("answer", "undo", "next", "back", "turn", "export"),
+)
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
 
@@ -366,8 +371,10 @@ def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_B
     """The guarded application, what stands behind it, and the way in."""
     bench, entrance = Bench(folder), Entrance(token, f"http://{ADDRESS}:{port}")
     routes = [
-        *(_get(path, handler) for path, handler in _pages(bench).items()),
-        *(_post(path, handler) for path, handler in _deeds(bench).items()),
+        Route("/", bench.start, methods=["GET"]),
+        Route(ONCE + "{code}/{name}", bench.written, methods=["GET"]),
+        *(Route(f"/{name}", getattr(bench, name), methods=["GET"]) for name in PAGES),
+        *(_post(f"/{name}", getattr(bench, name)) for name in DEEDS),
         _post(ENTER, entrance.enter),
         Route("/files", bench.bring, methods=["POST"]),
     ]
@@ -382,41 +389,6 @@ def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_B
     app = Starlette(routes=routes, exception_handlers=handlers)
     guard = Guard(app, token=token, shell=entrance.shell(), port=port, most_bytes=most_bytes)
     return guard, bench, entrance
-
-
-def _pages(bench: Bench) -> dict[str, Callable[..., Any]]:
-    return {
-        "/": bench.start,
-        "/table": bench.table,
-        "/working": bench.working,
-        "/job": bench.job,
-        "/review": bench.review,
-        "/standing": bench.standing,
-        "/new": bench.new,
-        "/exported": bench.exported,
-        ONCE + "{code}/{name}": bench.written,
-    }
-
-
-def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
-    return {
-        "/demo": bench.demo,
-        "/look": bench.look,
-        "/link": bench.link,
-        "/preview": bench.preview,
-        "/choose": bench.choose,
-        "/stop": bench.stop,
-        "/answer": bench.answer,
-        "/undo": bench.undo,
-        "/next": bench.next,
-        "/back": bench.back,
-        "/turn": bench.turn,
-        "/export": bench.export,
-    }
-
-
-def _get(path: str, handler: Callable[..., Any]) -> Route:
-    return Route(path, handler, methods=["GET"])
 
 
 def _post(path: str, handler: Callable[[dict[str, str]], Response]) -> Route:

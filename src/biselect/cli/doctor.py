@@ -39,7 +39,7 @@ COMPLETIONS = {  # where `--install-completion` writes
 def doctor(
     output: Annotated[Output, Only(json="Print JSON instead of text.")] = Output(),
 ) -> None:
-    """Report versions, optional parts, data, and whether a small problem is solved correctly."""
+    """Report versions, optional parts, and whether a small problem is solved correctly."""
     facts = examine()
     if output.json:
         typer.echo(json.dumps(facts, indent=2))
@@ -65,7 +65,6 @@ def examine() -> dict[str, Any]:
             extra: {"packages": {name: _version(name) for name in names}, "install": f"pip install {place}"}
             for extra, (place, names) in EXTRAS.items()
         },
-        "data": _data(),
         "defaults": defaults,
         "completion": [shell for shell, place in COMPLETIONS.items() if Path(place).expanduser().exists()],
         "checks": checks,
@@ -78,17 +77,6 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _data() -> dict[str, Any]:
-    folder = os.environ.get("BISELECT_DATA")
-    if not folder:
-        return {"folder": None, "note": "set it to the folder that holds creditcard.parquet"}
-    has_table = (Path(folder) / "creditcard.parquet").exists()
-    return {
-        "folder": folder,
-        "note": "found creditcard.parquet" if has_table else "no Credit Card table in that folder",
-    }
 
 
 def _defaults() -> tuple[dict[str, Any], str | None]:
@@ -147,10 +135,8 @@ def _show(facts: dict[str, Any]) -> None:
         have = ", ".join(f"{name} {version}" for name, version in part["packages"].items())
         lacks = f"not installed ({', '.join(missing)}); {escape(part['install'])} in a clone of the repository"
         console.print(f"{extra}: {lacks if missing else have}")
-    data = facts["data"]
     defaults, shells = facts["defaults"], facts["completion"]
     console.print(escape(f"Defaults: {defaults['file'] or f'no {FILE} in this folder'}"))
     for command, words in defaults["values"].items():
         console.print(printable(f"  {command} {shlex.join(words)}"))
     console.print(f"Completion: {', '.join(shells) or 'not installed; biselect --install-completion'}")
-    console.print(escape(f"Data: {data['folder'] or 'BISELECT_DATA is not set'}; {data['note']}"))

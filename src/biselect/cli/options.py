@@ -13,7 +13,6 @@ from biselect.options import Flag, Options
 
 may_be = partial(typer.Option, show_default=False, rich_help_panel=FIRST)  # may be left out; its help says what then
 a_table = partial(may_be, metavar="TABLE")
-a_folder = partial(may_be, metavar="FOLDER")
 
 
 def one_of(*words: str, **settings: Any) -> Any:

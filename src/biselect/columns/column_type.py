@@ -1,8 +1,7 @@
 """What a column type knows: how a column is recognised, read, counted, weighed, compared and described.
 
 One file of this package holds one type. Another package brings its own by an entry point of the group
-`biselect.column_types`, a script by `biselect.columns.register_column_type`; `biselect.testing.assert_column_type`
-checks it.
+`biselect.column_types`, a script by `biselect.columns.register_column_type`.
 """
 
 from __future__ import annotations
@@ -312,7 +311,3 @@ class ColumnType:
 
     def _unweighed(self) -> TypeError:
         return TypeError(f"columns of type {self.name} are not weighed")
-
-    def text_of(self, value: float) -> str:
-        """Write a value as people do, so that `parse` reads it again."""
-        return f"{value:.15g}"

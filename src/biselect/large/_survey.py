@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from biselect.columns.flag import as_texts
 from biselect.columns.number import arrow_floats
 from biselect.errors import InputError
 from biselect.large.dataset import Part
-from biselect.large.passes import Arrays, as_bytes, errors_of, from_bytes, joined, packed, unpacked
+from biselect.large.passes import Arrays, as_bytes, from_bytes, joined, merged_blocks, packed, unpacked
 from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix, align, as_matrix, refuse_unusable
 from biselect.weights.reference import MOST_LABELS
@@ -113,40 +114,51 @@ class Survey:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        with errors_of(part):
-            return self._of_part(part)
+        columns = self.features.names if self.label is None else (*self.features.names, self.label)
+        return merged_blocks(part, columns, self._of_block, self.merged)
 
-    def _of_part(self, part: Part) -> Arrays:
-        facts = _Seen()
-        positives: Counter[str] = Counter()
-        sample, positions, rows, unlabelled = [], [], 0, 0
-        columns = list(dict.fromkeys([*self.features.names, *([] if self.label is None else [self.label])]))
-        for first, block in part.blocks(columns):
-            if block.num_rows == 0:
-                continue
-            facts.take(self.features, first, block)
-            if self.label is not None:
-                texts = as_texts(block[self.label])
-                positives.update(_counted(texts))
-                unlabelled += texts.null_count
-                if len(positives) > MOST_VALUES:
-                    raise InputError(f"label column {self.label!r} holds more than {MOST_VALUES:,} different values")
-            sampled = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
-            if sampled.size:
-                sample.append(block.take(sampled))
-                positions.append(first + sampled)
-            rows += block.num_rows
-        names, labels, text = tuple(facts.ends), facts.labels, facts.text
-        ends, absent = np.array([*facts.ends.values()]).T, np.array([*facts.absent.values()], dtype=np.int64)
+    def _of_block(self, first: int, block: pa.Table) -> Arrays:
+        features, labels, text = self.features, dict[str, dict[str, int]](), set[str]()
+        numbers, positions = features.numbers(block), np.arange(first, first + block.num_rows)
+        facts = {name: _ends_and_gaps(values) for name, values in numbers.items()}
+        for low, high, gaps in facts.values():
+            if (np.isinf([low, high]).any() and gaps < block.num_rows) or (gaps and features.missing == "error"):
+                features.matrix(block, positions)  # says which entry it is
+        if rest := tuple(name for name in features.names if name not in numbers):
+            matrix = replace(features, names=rest).matrix(block, positions)
+            for j, name in enumerate(matrix.names):
+                values = matrix.values[:, j]
+                facts[name] = _ends_and_gaps(values)
+                if j in matrix.labels:
+                    codes = values[~np.isnan(values)].astype(np.intp)
+                    counts = np.bincount(codes, minlength=len(matrix.labels[j])).tolist()
+                    labels[name] = dict(zip(matrix.labels[j], counts, strict=True))
+            text = {matrix.names[j] for j in matrix.text}
+        flags = None if self.label is None else as_texts(block[self.label])
+        sampled = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
         return {
-            "rows": np.array([rows]),
-            "unlabelled": np.array([unlabelled]),
-            "ends": ends,
-            "absent": absent,
-            "told": as_bytes({"names": names, "labels": labels, "text": sorted(text), "positives": positives}),
-            "at": np.concatenate([*positions, np.empty(0, dtype=np.int64)]),
-            **packed([pa.concat_tables(sample)] if sample else []),
+            "rows": np.array([block.num_rows]),
+            "unlabelled": np.array([0 if flags is None else flags.null_count]),
+            "ends": np.array([facts[name][:2] for name in facts]).T,
+            "absent": np.array([facts[name][2] for name in facts], dtype=np.int64),
+            "told": self._told(tuple(facts), labels, text, {} if flags is None else _counted(flags)),
+            "at": first + sampled,
+            **packed([block.take(sampled)] if sampled.size else []),
         }
+
+    def _told(
+        self,
+        names: Sequence[str],
+        labels: Mapping[str, Mapping[str, int]],
+        text: Collection[str],
+        positives: Mapping[str, int],
+    ) -> NDArray[np.uint8]:
+        """What is no array; an error for a column of too many texts to be labels."""
+        for name, counts in labels.items():
+            _refuse_many(name, counts)
+        if len(positives) > MOST_VALUES:
+            raise InputError(f"label column {self.label!r} holds more than {MOST_VALUES:,} different values")
+        return as_bytes({"names": names, "labels": labels, "text": sorted(text), "positives": positives})
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
@@ -155,22 +167,12 @@ class Survey:
             name: dict(Counter(one["labels"].get(name, {})) + Counter(other["labels"].get(name, {})))
             for name in dict.fromkeys([*one["labels"], *other["labels"]])
         }
-        for name, counts in labels.items():
-            _refuse_many(name, counts)
+        positives = dict(Counter(one["positives"]) + Counter(other["positives"]))
         low, high = before["ends"].astype(float), after["ends"].astype(float)
         return {
-            "rows": before["rows"] + after["rows"],
-            "unlabelled": before["unlabelled"] + after["unlabelled"],
+            **{name: before[name] + after[name] for name in ("rows", "unlabelled", "absent")},
             "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
-            "absent": before["absent"] + after["absent"],
-            "told": as_bytes(
-                {
-                    "names": one["names"],
-                    "labels": labels,
-                    "text": sorted({*one["text"], *other["text"]}),
-                    "positives": dict(Counter(one["positives"]) + Counter(other["positives"])),
-                }
-            ),
+            "told": self._told(one["names"], labels, {*one["text"], *other["text"]}, positives),
             **joined(before, after, ["at", "bytes", "sizes"]),
         }
 
@@ -234,50 +236,13 @@ class Surveyed:
         return entries | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
 
 
-class _Seen:
-    """What the blocks of one part show of each feature."""
-
-    def __init__(self) -> None:
-        self.ends: dict[str, tuple[float, float]] = {}
-        self.absent: Counter[str] = Counter()
-        self.labels: dict[str, Counter[str]] = {}
-        self.text: set[str] = set()
-
-    def take(self, features: FeatureColumns, first: int, block: pa.Table) -> None:
-        """Look at one block."""
-        numbers = features.numbers(block)
-        rest = [name for name in features.names if name not in numbers]
-        for name, values in numbers.items():
-            low, high, gaps = values.min(), values.max(), 0
-            if np.isnan(low):
-                present = values[~np.isnan(values)]
-                gaps = values.size - present.size
-                low, high = (present.min(), present.max()) if present.size else (np.inf, -np.inf)
-            if (np.isinf([low, high]).any() and gaps < values.size) or (gaps and features.missing == "error"):
-                features.matrix(block, np.arange(first, first + block.num_rows))  # says which entry it is
-            self._widen(name, float(low), float(high), gaps)
-        if rest:
-            other = replace(features, names=tuple(rest))
-            matrix = other.matrix(block, np.arange(first, first + block.num_rows))
-            self._take_matrix(matrix)
-
-    def _take_matrix(self, matrix: NamedMatrix) -> None:
-        for j, name in enumerate(matrix.names):
-            values = matrix.values[:, j]
-            present = values[~np.isnan(values)]
-            ends = (present.min(), present.max()) if present.size else (np.inf, -np.inf)
-            self._widen(name, float(ends[0]), float(ends[1]), values.size - present.size)
-            if j in matrix.labels:
-                counts = np.bincount(present.astype(np.intp), minlength=len(matrix.labels[j])).tolist()
-                labels = self.labels.setdefault(name, Counter())
-                labels.update(dict(zip(matrix.labels[j], counts, strict=True)))
-                _refuse_many(name, labels)
-        self.text |= {matrix.names[j] for j in matrix.text}
-
-    def _widen(self, name: str, low: float, high: float, gaps: int) -> None:
-        before = self.ends.get(name, (np.inf, -np.inf))
-        self.ends[name] = (min(before[0], low), max(before[1], high))
-        self.absent[name] += gaps
+def _ends_and_gaps(values: NDArray[Any]) -> tuple[float, float, int]:
+    """The smallest and the largest of these numbers, infinite and the wrong way round where there is none; and gaps."""
+    if not np.isnan(low := values.min()):
+        return float(low), float(values.max()), 0
+    present = values[~np.isnan(values)]
+    low, high = (present.min(), present.max()) if present.size else (np.inf, -np.inf)
+    return float(low), float(high), values.size - present.size
 
 
 def sample_matrix(survey: Surveyed, features: FeatureColumns) -> NamedMatrix:
@@ -300,7 +265,7 @@ def _counted(column: pa.ChunkedArray) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in counts if entry["values"] is not None}
 
 
-def _refuse_many(name: str, counts: dict[str, int]) -> None:
+def _refuse_many(name: str, counts: Mapping[str, int]) -> None:
     if len(counts) > MOST_LABELS:
         raise InputError(
             f"column {name!r} holds more than {MOST_LABELS:,} different texts: free text or ids, not categories. Leave "

@@ -5,7 +5,7 @@ The result depends on the rows and their order alone, so it is the same for any 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from biselect.large._survey import FeatureColumns, sample_share
 from biselect.large.dataset import MEMORY, Part, Partitions
 from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
-from biselect.large.passes import Arrays, Pass, as_bytes, errors_of, from_bytes, joined
+from biselect.large.passes import Arrays, Pass, as_bytes, from_bytes, joined, merged_blocks
 from biselect.large.spool import Spool, partitions_of
 from biselect.options import refuse_others
 from biselect.pages.words import phrase
@@ -59,31 +59,33 @@ class LookOver:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        time, rest = self.time_column, Reference()
-        absent = np.zeros(len(self.numbers), dtype=np.int64)
-        ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
-        sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
-        columns = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
-        with errors_of(part):
-            for first, block in part.blocks([*columns]):
-                if time is not None:
-                    times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
-                    block = block.set_column(block.column_names.index(time), time, times)
-                rest.add(block, time_column=time, columns=self.others)
-                values = numbers_in(block, self.numbers)
-                absent += np.isnan(values).sum(axis=0)
-                ends[0] = np.fmin(ends[0], np.fmin.reduce(values, axis=0, initial=np.inf))
-                ends[1] = np.fmax(ends[1], np.fmax.reduce(values, axis=0, initial=-np.inf))
-                _refuse_infinite(ends, self.numbers)
-                sampled = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
-                sample.append(values[sampled])
-                positions.append(first + sampled)
+        times = [] if self.time_column is None else [self.time_column]
+        return merged_blocks(part, [*self.numbers, *self.others, *times], self._of_block, self.merged)
+
+    def _of_block(self, first: int, block: pa.Table) -> Arrays:
+        if (time := self.time_column) is not None:
+            times = as_times(
+                block[time], time, date_format=self.date_format, place_of=lambda row: f"row {first + row:,}"
+            )
+            block = block.set_column(block.column_names.index(time), time, times)
+        rest = Reference().add(block, time_column=time, columns=self.others)
+        values = numbers_in(block, self.numbers)
+        ends = np.stack(
+            [
+                extreme.reduce(values, axis=0, initial=start)
+                for extreme, start in ((np.fmin, np.inf), (np.fmax, -np.inf))
+            ]
+        )
+        for name, (low, high) in zip(self.numbers, ends.T, strict=True):
+            if low == -np.inf or high == np.inf:
+                raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")
+        sampled = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
         return {
             "told": as_bytes(rest.state()[0]),
-            "absent": absent,
+            "absent": np.isnan(values).sum(axis=0),
             "ends": ends,
-            "sample": np.concatenate(sample),
-            "at": np.concatenate(positions),
+            "sample": values[sampled],
+            "at": first + sampled,
         }
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
@@ -172,16 +174,6 @@ def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
     for j, name in enumerate(columns):
         matrix[:, j] = float_values(frame[name])
     return matrix
-
-
-def _placed(first: int) -> Callable[[int], str]:
-    return lambda row: f"row {first + row:,}"
-
-
-def _refuse_infinite(ends: NDArray[np.float64], columns: Sequence[str]) -> None:
-    for name, (low, high) in zip(columns, ends.T, strict=True):
-        if low == -np.inf or high == np.inf:
-            raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")
 
 
 SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
