@@ -140,7 +140,7 @@ def test_a_read_only_float32_coupling_is_shared():
         ({"sample_scores": [1.0]}, "sample_scores must have one number for each of the 2 samples"),
         ({"feature_scores": [1, 2, np.inf]}, "feature_scores holds 1 values"),
         ({"coupling_weight": -1}, "must not be negative"),
-        ({"coupling_weight": np.nan}, "must be finite"),
+        ({"coupling_weight": np.nan}, "must be a finite number, got nan"),
         ({"sample_names": ["a"]}, "name each of the 2 samples"),
         ({"feature_names": ["a", "b", "a"]}, "'a' stands twice"),
         ({"feature_names": "abc"}, "list of names"),

@@ -78,17 +78,6 @@ def _refuse_non_finite(name: str, array: NDArray[Any]) -> None:
     )
 
 
-def finite_number(name: str, value: Any) -> float:
-    """A number that is neither NaN nor infinite."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a number, got {value!r}") from None
-    if not np.isfinite(number):
-        raise InputError(f"{name} must be finite, got {number}")
-    return number
-
-
 def number(name: str, value: Any, what: str = "a finite number") -> float:
     """A finite float; NumPy's numbers are fine, texts and truth values are not.
 

@@ -78,7 +78,7 @@ class SelectionProblem:
     ) -> None:
         weights = checks.matrix(coupling)
         n, d = weights.shape
-        factor = checks.finite_number("coupling_weight (λ)", coupling_weight)
+        factor = checks.number("coupling_weight (λ)", coupling_weight)
         if factor < 0:
             raise InputError(f"coupling_weight (λ) must not be negative, got {factor:g}; put signs into the coupling")
         put = partial(object.__setattr__, self)

@@ -124,19 +124,20 @@ def _refuse_unknown(encoding: str) -> None:
         ) from None
 
 
-def _records(text: str, whole: bool, delimiter: str, most: int) -> list[list[str]]:
-    """The first records that are not empty, without one that the end of the sample may have cut."""
-    rows: list[list[str]] = []
+def _records(text: str, whole: bool, delimiter: str, most: int = RECORDS) -> tuple[list[int], list[list[str]]]:
+    """The lines above each of the first records that are not empty, and these; without one that the sample may cut."""
+    begins, records, line = list[int](), list[list[str]](), 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        records = csv.reader(text.splitlines(keepends=True) if "\r" in text else _lines(text), delimiter=delimiter)
-        rows = [record for record in islice(records, most + 1) if record]
+        for record in islice(reader, most + 1):
+            if record:
+                begins.append(line)
+                records.append(record)
+            line = reader.line_num
     except csv.Error:  # a field longer than that module bears
         whole = True
-    return rows[:most] if whole or len(rows) > most else rows[:-1]
-
-
-def _lines(text: str) -> list[str]:
-    return [line + "\n" for line in text.split("\n")]
+    cut = most if whole or len(records) > most else -1
+    return begins[:cut], records[:cut]
 
 
 def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str] | None:
@@ -147,7 +148,7 @@ def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str]
     """
     candidates: list[tuple[int, int, str]] = []
     for delimiter in delimiters:
-        begins, records = _with_lines(text, whole, delimiter)
+        begins, records = _records(text, whole, delimiter)
         widths = [len(record) for record in records]
         usual = Counter(widths).most_common(1)[0][0] if widths else 0
         if usual > 1 and set(widths) == {usual}:
@@ -161,28 +162,12 @@ def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str]
     return max(candidates)[1:]
 
 
-def _with_lines(text: str, whole: bool, delimiter: str) -> tuple[list[int], list[list[str]]]:
-    """The first records that are not empty, and the lines above each."""
-    begins, records, line = [], [], 0
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        for record in islice(reader, RECORDS):
-            if record:
-                begins.append(line)
-                records.append(record)
-            line = reader.line_num
-    except csv.Error:  # a field longer than that module bears
-        return [], []
-    cut = None if whole else -1
-    return begins[:cut], records[:cut]
-
-
 def _delimiter(text: str, whole: bool, usual: str) -> str:
     """The delimiter that gives the names and the most rows one and the same number of values, more than one."""
     widths_of: dict[str, tuple[float, int]] = {}
     order = sorted(DELIMITERS, key=lambda one: one != usual)
     for candidate in order:
-        widths = [len(record) for record in _records(text, whole, candidate, RECORDS)]
+        widths = [len(record) for record in _records(text, whole, candidate)[1]]
         if not widths:  # the first line alone is longer than the sample
             widths = [text.count(candidate) + 1]
         alike = sum(width == widths[0] for width in widths) / len(widths)
@@ -195,9 +180,9 @@ def _delimiter(text: str, whole: bool, usual: str) -> str:
 
 def _rows(text: str, whole: bool, delimiter: str) -> tuple[list[str] | None, list[list[str]]]:
     """The names, and as many rows as may be looked at."""
-    first = _records(text, whole, delimiter, 1)
+    _, first = _records(text, whole, delimiter, 1)
     if not first:
         return None, []
     names = first[0]
-    rows = _records(text, whole, delimiter, 1 + max(1, CELLS // len(names)))[1:]
+    _, (_, *rows) = _records(text, whole, delimiter, 1 + max(1, CELLS // len(names)))
     return names, [row for row in rows if len(row) == len(names)]
