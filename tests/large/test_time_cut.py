@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from biselect.errors import InputError
 from biselect.large._sources import HeldRows
-from biselect.large._time_cut import ORIGIN, cut_in_time
-from biselect.large.dataset import Partitions, numbered, place_of
+from biselect.large.dataset import ORIGIN, Partitions, numbered, place_of
+from biselect.large.sides import cut_in_time
 from biselect.options import Split
 from biselect.tables._split import split_in_time
 from biselect.tables.roles import Roles
@@ -69,31 +69,31 @@ def test_both_sides_are_those_of_the_table_in_memory(data, kind, share, cuts, la
             cut_in_time(cut(table, cuts), "t", wanted, form)
         assert str(told.value) == str(error)
         return
-    found = cut_in_time(cut(table, cuts), "t", wanted, form)
-    for view, rows in ((found.reference, expected.reference), (found.pool, expected.candidates)):
+    reference, pool, times_found = cut_in_time(cut(table, cuts), "t", wanted, form)
+    for view, rows in ((reference, expected.reference), (pool, expected.candidates)):
         assert column(view, "x") == sorted(rows["x"].to_pylist())
         assert column(view, ORIGIN) == sorted(map(int, rows["x"].to_pylist()))
         assert view.rows == rows.num_rows and view.schema.names == ["t", "x"]
         assert place_of(view, view.rows - 1) == f"row {column(view, ORIGIN)[-1]}"
     zeros = (
-        {side: tuple("0" if time == "-0" else time for time in ends) for side, ends in of.times.items()}
-        for of in (found, expected)
+        {side: tuple("0" if time == "-0" else time for time in ends) for side, ends in of.items()}
+        for of in (times_found, expected.times)
     )
     assert next(zeros) == next(zeros)
 
 
 def test_rows_of_one_time_are_cut_by_their_position():
     table = pa.table({"t": np.zeros(100), "x": np.arange(100)})
-    found = cut_in_time(cut(table, [10, 50, 77]), "t", Split(until="33%"))
-    assert column(found.reference, "x") == list(range(33))
-    assert column(found.pool, "x") == list(range(33, 100))
+    reference, pool, _ = cut_in_time(cut(table, [10, 50, 77]), "t", Split(until="33%"))
+    assert column(reference, "x") == list(range(33))
+    assert column(pool, "x") == list(range(33, 100))
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [7, 11], range(20)])
 def test_a_date_that_one_row_alone_decides_is_read_alike_wherever_the_parts_end(cuts):
     days = ["03/04/2024"] * 10 + ["25/04/2024"] + ["02/05/2024"] * 9
-    found = cut_in_time(cut(pa.table({"t": days, "x": range(20)}), cuts), "t", Split(until="2024-04-30"))
-    assert column(found.pool, "x") == list(range(11, 20))
+    _, pool, _ = cut_in_time(cut(pa.table({"t": days, "x": range(20)}), cuts), "t", Split(until="2024-04-30"))
+    assert column(pool, "x") == list(range(11, 20))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import lots
 from biselect.large._survey import FeatureColumns
-from biselect.large._time_cut import ORIGIN
-from biselect.large.dataset import Part
+from biselect.large.dataset import ORIGIN, Part
 from biselect.large.passes import Arrays, errors_of, joined, packed
 from biselect.tables import NamedMatrix, id_texts
 from biselect.weights import Weigher

@@ -6,16 +6,20 @@ table in parts are a table of their own.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from biselect.core.untrusted import refused_as
 from biselect.errors import InputError
 from biselect.tables import require_columns
 
+ORIGIN = "\0origin"
+"""Asked for as a column, a view gives for each of its rows the position in the table that it is a view of."""
 BLOCK_ROWS = 1 << 16  # read at a time
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
 BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
@@ -161,33 +165,56 @@ def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowRange:
-    """So many rows of a source, after those that are skipped."""
+class SomeRows:
+    """Some rows of a part, in their order.
 
-    source: RowSource
-    skip: int
-    rows: int
+    Attributes:
+        part: that has them.
+        column: one of its columns, read where only ORIGIN is asked for.
+        inside: which of its rows they are, a bit for each.
+    """
+
+    part: Part
+    column: str
+    inside: NDArray[np.uint8]
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """These columns, block by block."""
-        skip, missing = self.skip, self.rows
-        for block in self.source.read(columns):
-            rows = block.slice(skip, missing)
-            skip -= min(skip, block.num_rows)
-            if rows.num_rows:
-                missing -= rows.num_rows
-                yield rows
-            if not missing:
+        return in_blocks(self._tables(list(columns)))
+
+    def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
+        inside, rows = self._rows(), 0
+        for first, block in self.part.blocks([name for name in columns if name != ORIGIN] or [self.column]):
+            here = inside[rows : (rows := rows + block.num_rows)]
+            if here.any():
+                if ORIGIN in columns:
+                    block = block.append_column(ORIGIN, pa.array(np.arange(first, first + block.num_rows)))
+                block = block.select(columns)
+                yield block if here.all() else block.filter(pa.array(here))
+            if not inside[rows:].any():
                 return
+
+    def _rows(self) -> NDArray[np.bool_]:
+        return np.unpackbits(self.inside, count=self.part.rows).view(np.bool_)
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the table that they are some rows of."""
+        return place_in(self.part, int(np.flatnonzero(self._rows())[row]))
+
+
+def rows_where(table: Partitions, inside: NDArray[np.bool_]) -> Partitions:
+    """The rows that are inside, in their order, as a view of the table."""
+    column = table.schema.names[0]
+    shares = ((part, inside[part.first : part.first + part.rows]) for part in table.parts)
+    sources = (
+        (part.name, int(share.sum()), SomeRows(part=part, column=column, inside=np.packbits(share)))
+        for part, share in shares
+    )
+    return replace(table, parts=numbered(sources))
 
 
 def rows_between(table: Partitions, first: int, last: int) -> Partitions:
     """The rows from position `first` to before `last`."""
-    ranges = []
-    for part in table.parts:
-        begin, end = max(first, part.first), min(last, part.first + part.rows)
-        if begin < end:
-            whole = (begin, end - begin) == (part.first, part.rows)
-            source = part.source if whole else RowRange(source=part.source, skip=begin - part.first, rows=end - begin)
-            ranges.append((part.name, end - begin, source))
-    return Partitions(name=table.name, schema=table.schema, parts=numbered(ranges))
+    inside = np.zeros(table.rows, dtype=np.bool_)
+    inside[first:last] = True
+    return rows_where(table, inside)

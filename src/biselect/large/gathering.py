@@ -24,9 +24,8 @@ from biselect.large._survey import (
     sample_matrix,
     sample_share,
 )
-from biselect.large._time_cut import ORIGIN
 from biselect.large._weighing import Weighing
-from biselect.large.dataset import Partitions
+from biselect.large.dataset import ORIGIN, Partitions
 from biselect.large.passes import unpacked
 from biselect.large.sides import Tables
 from biselect.options import Columns, spell

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from biselect.columns.date import parts_of_dates
+from biselect.columns.date import parts_of_dates, read_times
 from biselect.errors import InputError
 from biselect.large._sources import held_partitions
-from biselect.large._time_cut import ORIGIN, cut_in_time
-from biselect.large.dataset import Partitions, place_of, rows_between
+from biselect.large.dataset import ORIGIN, Partitions, place_of, refuse_absent, rows_between, rows_where
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.passes import Arrays, Pass
 from biselect.large.spool import Spool, partitions_of
@@ -23,14 +23,17 @@ from biselect.progress import Steps
 from biselect.tables import (
     Roles,
     Table,
+    ends_in_time,
     id_texts,
     paths_of,
     read_for,
     refuse_repeated_ids,
     require_columns,
     row_labels,
+    sides_in_time,
     with_index,
 )
+from biselect.tables.readers import reading_of
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
 FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
@@ -153,8 +156,39 @@ def _split(tables: Tables, split: Split) -> Tables:
     roles = tables.roles
     assert roles.time_column is not None
     with tables.step(f"Cutting in time: {tables.pool.rows:,} rows"):
-        views = cut_in_time(tables.pool, roles.time_column, split, roles.date_format)
-    return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
+        reference, pool, times = cut_in_time(tables.pool, roles.time_column, split, roles.date_format)
+    return replace(tables, pool=pool, reference=reference, times=times)
+
+
+def cut_in_time(
+    table: Partitions, time_column: str, split: Split, date_format: str | None = None
+) -> tuple[Partitions, Partitions, dict[str, tuple[str, str]]]:
+    """Earlier rows become the reference, later ones the pool, or only the last of them.
+
+    The time column alone is held, and cut as that of any table is: up to 24 bytes a row. Both sides are then views of
+    the same parts, in the order of the file.
+
+    Args:
+        table: what is split.
+        time_column: orders the rows.
+        split: where.
+        date_format: how dates are written, where they are text.
+
+    Returns:
+        Reference, pool, and the first and last time of each as text.
+    """
+    refuse_absent([time_column], table.schema, table.name)
+    column = table.held([time_column])[time_column]
+    times, written = read_times(column, time_column, date_format=date_format, place_of=partial(place_of, table))
+    if written is None and (reading := reading_of(table.schema.empty_table())) is not None:
+        written = reading.dates.get(time_column)
+    views, ends = list[Partitions](), list[tuple[str, str]]()
+    for rows in sides_in_time(times, split, written):
+        inside = np.zeros(table.rows, dtype=np.bool_)
+        inside[rows] = True
+        views.append(rows_where(table, inside))
+        ends.append(ends_in_time(times.filter(pa.array(inside))))
+    return views[0], views[1], {"reference": ends[0], "pool": ends[1]}
 
 
 def open_parts(table: Table, memory: int, spool: Spool) -> tuple[Partitions, str | None]:

@@ -363,7 +363,7 @@ def read_text(
             broken = True
         except pa.ArrowInvalid as error:
             broken, message = "invalid UTF8" in str(error), str(error)
-            unread = re.match(r"In CSV column #(\d+): CSV conversion error", message)
+            unread = re.match(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error", message)
             if broken:
                 pass
             elif "out of sync" in message and not multiline:

@@ -4,7 +4,6 @@ All rows decide what a column holds, so the file is read twice: once to see that
 8 MiB look like another type than the rest is read once more, as text that may hold numbers or dates.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,7 +35,6 @@ from biselect.tables.readers._delimited import (
 from biselect.tables.readers._sniffing import sniff
 from biselect.tables.readers.sources import Source, refuse_repeated
 
-UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
 GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
 BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
 Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
@@ -129,7 +127,7 @@ def _seen(
     delimiter: str,
     as_is: set[str],
 ) -> Seen:
-    """Read the file as often as it takes to know a type that every entry of each column has."""
+    """Guess the types from the beginning of the file, and look at all of its rows."""
     from pyarrow.csv import ReadOptions, open_csv
 
     guessed = {"encoding": read_options.encoding, "skip_rows": read_options.skip_rows}
@@ -144,27 +142,20 @@ def _seen(
     refuse_repeated(schema.names, Source.of(path))
     kinds = dict(zip(schema.names, schema.types, strict=True))
     options = {"read_options": read_options, "parse_options": parse_options, "convert_options": convert_options}
-    while True:
-        if any(kind.id == BYTES for kind in kinds.values()):
-            raise UnicodeError("some text is not in the encoding")
-        convert_options.column_types = kinds
-        hints = hints_for(form, looks, delimiter, sum(kind.id == TEXT for kind in kinds.values()))
-        texts = {name: TextColumn(hints) for name, kind in kinds.items() if kind.id == TEXT and name not in as_is}
-        rows, last = 0, None
-        try:
-            with open_csv(str(path), **options) as batches:
-                for batch in batches:
-                    for name, column in texts.items():
-                        column.add(batch.column(name))
-                    rows, last = rows + batch.num_rows, batch
-            if last is not None:
-                refuse_open_quote(path, pa.Table.from_batches([last]))
-            return Seen(options=options, kinds=kinds, texts=texts, rows=rows)
-        except pa.ArrowInvalid as error:
-            unread = UNREAD.match(str(error))
-            if unread is None or kinds[name := schema.names[int(unread[1])]].id == TEXT:
-                raise
-            kinds[name] = pa.string()
+    if any(kind.id == BYTES for kind in kinds.values()):
+        raise UnicodeError("some text is not in the encoding")
+    convert_options.column_types = kinds
+    hints = hints_for(form, looks, delimiter, sum(kind.id == TEXT for kind in kinds.values()))
+    texts = {name: TextColumn(hints) for name, kind in kinds.items() if kind.id == TEXT and name not in as_is}
+    rows, last = 0, None
+    with open_csv(str(path), **options) as batches:
+        for batch in batches:
+            for name, column in texts.items():
+                column.add(batch.column(name))
+            rows, last = rows + batch.num_rows, batch
+    if last is not None:
+        refuse_open_quote(path, pa.Table.from_batches([last]))
+    return Seen(options=options, kinds=kinds, texts=texts, rows=rows)
 
 
 def _decided(path: Path, name: str, column: TextColumn, scan: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
