@@ -49,14 +49,11 @@ class Commands(Mapping[str, Command]):
 
     def __getitem__(self, name: str) -> Command:
         if name not in self._cache:
-            if name not in COMMANDS.names():
-                try:
-                    COMMANDS.refuse(name)
-                except InputError:
-                    raise KeyError(name) from None
             try:
                 function = COMMANDS.load(name)
-            except BiselectError:
+            except BiselectError as error:
+                if isinstance(error, InputError) and name not in COMMANDS.names():
+                    raise KeyError(name) from None
                 raise
             except Exception as error:  # whatever is wrong with one package, the other commands go on
                 why = f"{type(error).__name__}: {error}"

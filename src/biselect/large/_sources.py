@@ -26,11 +26,10 @@ from biselect.large.dataset import (
     numbered,
     reading,
     refuse_absent,
-    refuse_empty,
     rows_of_a_part,
 )
 from biselect.tables.readers import MAGIC, as_part, checked, common_schema, line_of_row, refuse_odd_dates, with_folders
-from biselect.tables.readers.sources import Source, refuse_repeated
+from biselect.tables.readers.sources import Source, refuse_empty, refuse_repeated
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it
 MOST_SHARES = 4  # of one row group: each has to pass over the rows before its own
@@ -208,7 +207,8 @@ def _partitions(name: str, schema: pa.Schema, pieces: Sequence[Piece], kind: str
         (_name_of(run), sum(piece.rows for piece in run), FileRows(pieces=tuple(run), schema=schema, kind=kind))
         for run in _runs(pieces, size)
     )
-    return refuse_empty(Partitions(name=name, schema=schema, parts=parts))
+    refuse_empty(len(parts), schema.names, name)
+    return Partitions(name=name, schema=schema, parts=parts)
 
 
 def _name_of(pieces: Sequence[Piece]) -> str:
@@ -294,7 +294,8 @@ def held_partitions(table: pa.Table, name: str = "the table") -> Partitions:
     """The parts of an Arrow table."""
     refuse_repeated(table.column_names, Source.of(name))
     parts = _slices(table.num_rows, lambda first, rows: HeldRows(table=table.slice(first, rows), first=first))
-    return refuse_empty(Partitions(name=name, schema=table.schema, parts=parts))
+    refuse_empty(len(parts), table.schema.names, name)
+    return Partitions(name=name, schema=table.schema, parts=parts)
 
 
 def array_partitions(values: NDArray[Any]) -> Partitions:
@@ -302,7 +303,9 @@ def array_partitions(values: NDArray[Any]) -> Partitions:
     if values.ndim != 2:
         raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
     parts = _slices(len(values), lambda first, rows: ArrayRows(values=values[first : first + rows], first=first))
-    return refuse_empty(Partitions(name="the array", schema=_schema_of(values), parts=parts))
+    schema = _schema_of(values)
+    refuse_empty(len(parts), schema.names, "the array")
+    return Partitions(name="the array", schema=schema, parts=parts)
 
 
 def _slices(rows: int, source: Callable[[int, int], RowSource]) -> tuple[Part, ...]:

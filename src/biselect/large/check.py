@@ -34,7 +34,7 @@ from biselect.large.spool import Spool
 from biselect.options import Compute, Csv, RowRules
 from biselect.progress import Steps, steps_of
 from biselect.solvers import check_proof
-from biselect.tables import Roles, Table, require_columns
+from biselect.tables import Table, require_columns
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.evidence import WeighedPool
 from biselect.weights.weigher import PoolFacts
@@ -137,7 +137,8 @@ def weigh_again(
     if screened is not None:
         rows, positions = screened["rows"], np.array(screened["kept"], dtype=np.int64)
     with Spool() as spool, engine_for(compute.on, compute.memory) as engine:
-        source, _ = open_parts(_as_weighed(table, roles), bytes_of(compute.memory), spool)
+        as_weighed = Table(Table.of(table).source, roles.text_columns(), Csv(date_format=roles.date_format))
+        source, _ = open_parts(as_weighed, bytes_of(compute.memory), spool)
         require_columns(source.schema.empty_table(), [*weighing.features.names, *beside], source.name)
         refuse_other("proof.json", source.rows, rows, at="rows of the table")
         if part is not None and not 0 <= part < len(source.parts):
@@ -218,8 +219,3 @@ def refuse_other(
             )
             theirs, ours = map(shortened, sides)
             raise BiselectError(f"refused: {file} says {theirs} for {at!r}, where it should say {ours}")
-
-
-def _as_weighed(table: Any, roles: Roles) -> Table:
-    """The table, read as it was when it was weighed."""
-    return Table(Table.of(table).source, roles.text_columns(), Csv(date_format=roles.date_format))

@@ -151,14 +151,6 @@ def place_in(part: Part, row: int) -> str:
     return f"row {row} of {part.name}" if place is None else place(row)
 
 
-def refuse_empty(partitions: Partitions) -> Partitions:
-    """The partitions, if they hold anything."""
-    if not partitions.parts or not partitions.schema.names:
-        lacks = "columns but no rows" if partitions.schema.names else "no columns"
-        raise InputError(f"{partitions.name}: the table has {lacks}")
-    return partitions
-
-
 def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
     """An error for columns that a table does not have."""
     require_columns(schema.empty_table(), columns, name)

@@ -25,7 +25,7 @@ from biselect.large._sources import (
     held_partitions,
     parquet_partitions,
 )
-from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading, refuse_empty
+from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading
 from biselect.tables import Table
 from biselect.tables.readers import (
     SpilledTable,
@@ -37,7 +37,7 @@ from biselect.tables.readers import (
     sqlite_blocks,
     stream_delimited,
 )
-from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_repeated
+from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_empty, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group
 GIB = 1 << 30
@@ -121,8 +121,7 @@ class Spool:
                 f"{path.parent.parent}: is full: no room for a copy{about} of {name}, of which {rows:,} rows were "
                 f"written ({free:.1f} GiB are free again); set TMPDIR to a folder on a larger disk"
             ) from error
-        if not rows:
-            refuse_empty(Partitions(name=name, schema=schema, parts=()))
+        refuse_empty(rows, schema.names, name)
         return path
 
 

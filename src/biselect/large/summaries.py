@@ -191,13 +191,9 @@ def opened(table: Table, memory: int, spool: Spool) -> Opened:
     if is_small(source, POOL_CELLS):
         return table.read()
     parts = partitions_of(table, memory=memory, spool=spool)
-    if _is_large(parts):
+    if parts.rows * len(parts.schema.names) > POOL_CELLS:
         return parts
     return table.read() if isinstance(source, str | Path) else parts.held()
-
-
-def _is_large(table: Partitions) -> bool:
-    return table.rows * len(table.schema.names) > POOL_CELLS
 
 
 def columns_only(table: Opened) -> pa.Table:

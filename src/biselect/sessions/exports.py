@@ -32,6 +32,7 @@ from biselect.tables.readers import read_table
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
 ANSWER, SAMPLE = "answer", "sample"
 NEXT = "next.csv"
+GIVEN = ("verdict", "note", "who", "when")  # of an answer; empty where there is none
 TO_FILL_IN = (SAMPLE, "list", ANSWER, "note", "shown", "reasons")
 COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "shown", "reasons")
 
@@ -192,7 +193,7 @@ def _line(row: dict[str, Any]) -> dict[str, str]:
         SAMPLE: row["name"],
         "list": row["source"],
         ANSWER: row["verdict"],
-        **{name: row[name] for name in ("note", "who", "when")},
+        **{name: row[name] for name in GIVEN[1:]},
         "shown": "; ".join(f"{name}: {entry}" for name, entry in row["shown"].items()),
         "reasons": "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"]),
     }
@@ -279,7 +280,7 @@ def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
                         "brought": asked.brought,
                         "reasons": asked.told["reasons"],
                         "shown": asked.told["shown"],
-                        **_given(latest.get(asked.row)),
+                        **{name: getattr(latest.get(asked.row), name, "") for name in GIVEN},
                     }
                     for asked in round_.rows
                 ],
@@ -298,12 +299,6 @@ def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
         "tables": tables,
         "present": file.present(),
     }
-
-
-def _given(answer: Any) -> dict[str, str]:
-    if answer is None:
-        return {"verdict": "", "note": "", "who": "", "when": ""}
-    return {"verdict": answer.verdict, "note": answer.note, "who": answer.who, "when": answer.when}
 
 
 def answers_csv(summary: dict[str, Any]) -> str:

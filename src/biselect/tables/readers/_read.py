@@ -30,6 +30,7 @@ from biselect.tables.readers.sources import (
     WORKBOOKS,
     Source,
     check_unpacked,
+    refuse_empty,
     refuse_repeated,
 )
 
@@ -107,11 +108,8 @@ def checked_file(source: Source) -> Iterator[None]:
 
 def _usable(table: pa.Table, source: Source) -> pa.Table:
     """Names that stand once, at least one row, and no date that Python could not say."""
-    names = table.column_names
-    refuse_repeated(names, source)
-    if table.num_rows == 0 or not names:
-        lacks = "columns but no rows" if names else "no columns"
-        raise InputError(f"{source}: the table has {lacks}")
+    refuse_repeated(table.column_names, source)
+    refuse_empty(table.num_rows, table.column_names, source)
     refuse_odd_dates(table, source)
     return table
 

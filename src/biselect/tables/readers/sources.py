@@ -126,6 +126,12 @@ def refuse_repeated(names: Sequence[str], source: Source) -> None:
         raise InputError(f"{source}: column {twice!r} stands more than once; rename one of them")
 
 
+def refuse_empty(rows: int, columns: Sequence[str], where: object) -> None:
+    """A table without rows or columns."""
+    if rows == 0 or not columns:
+        raise InputError(f"{where}: the table has {'columns but no rows' if columns else 'no columns'}")
+
+
 def opened(path: Path) -> BinaryIO:
     """A file to read bytes and lines from, unpacked where its name says so."""
     packed = PACKED.get(path.suffix.lower())
