@@ -2,7 +2,8 @@ import pytest
 import typer
 
 from biselect.cli.from_options import make_command
-from biselect.cli.options import Budgets, Output
+from biselect.cli.options import Output
+from biselect.cli.select import Budgets
 from biselect.options import flags_of
 
 

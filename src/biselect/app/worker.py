@@ -65,26 +65,15 @@ class Worker:
         self._lock, self._changed = threading.RLock(), threading.Condition()
         self._number = 0
 
-    def start(
-        self,
-        name: str,
-        given: dict[str, Any],
-        *,
-        then: str = "/",
-        back: str = "/",
-        changed: int = 0,
-        short: bool = False,
-    ) -> Job:
-        """Begin a job."""
+    def start(self, name: str, given: dict[str, Any], **more: Any) -> Job:
+        """Begin a job; `more` is what else a `Job` knows from its start: `then`, `back`, `changed` and `short`."""
         with self._lock:
             if self.job is not None and not self.job.finished:
                 if not self.job.short:
                     raise BusyError("another job is under way; wait for it, or stop it")
                 self._finish(self.job, error="something else was asked for")  # the process comes to that next
             self._number += 1
-            self.job = Job(
-                number=self._number, name=name, then=then, back=back, given=given, changed=changed, short=short
-            )
+            self.job = Job(number=self._number, name=name, given=given, **more)
             self._send({"number": self._number, "job": name, "given": given})
             return self.job
 

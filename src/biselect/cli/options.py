@@ -1,4 +1,4 @@
-"""What several commands share beside the options of the library: budgets, problems, and what is written and printed."""
+"""What several commands share beside the options of the library: problems, and what is written and printed."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,30 +19,6 @@ def one_of(*words: str, **settings: Any) -> Any:
     """An option that takes one of these words; the library refuses the others, and says which there are."""
     complete = among(*words)
     return typer.Option(metavar="|".join(words), autocompletion=complete, rich_help_panel=FIRST, **settings)
-
-
-def _number_or_auto(text: str) -> int | str:
-    try:
-        return text if text == "auto" else int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budgets(Options, heading=FIRST):
-    """How many rows and columns to choose."""
-
-    k: Annotated[int, Flag("How many samples to choose.", "-k")]
-    m: Annotated[
-        Any,
-        Flag(
-            "How many features to choose, or auto for as many as show more than chance does.",
-            "-m",
-            value="NUMBER|auto",
-            choices=("auto",),
-            parse=_number_or_auto,
-        ),
-    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,17 +1,42 @@
 """`biselect select`: from a table to a selection."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from biselect.cli.answer import answer, check_place, open_in_browser, without_neighbours
 from biselect.cli.console import Steps, show_json
-from biselect.cli.from_options import Only
-from biselect.cli.options import Budgets, Output, Reference, may_be
+from biselect.cli.from_options import FIRST, Only
+from biselect.cli.options import Output, Reference, may_be
 from biselect.errors import InputError
-from biselect.options import Columns, Compute, Csv, Kinds, RowRules, Search, Split, Weighing
+from biselect.options import Columns, Compute, Csv, Flag, Kinds, Options, RowRules, Search, Split, Weighing
 from biselect.pages.terminal import show_answer
+
+
+def _number_or_auto(text: str) -> int | str:
+    try:
+        return text if text == "auto" else int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgets(Options, heading=FIRST):
+    """How many rows and columns to choose."""
+
+    k: Annotated[int, Flag("How many samples to choose.", "-k")]
+    m: Annotated[
+        Any,
+        Flag(
+            "How many features to choose, or auto for as many as show more than chance does.",
+            "-m",
+            value="NUMBER|auto",
+            choices=("auto",),
+            parse=_number_or_auto,
+        ),
+    ]
 
 
 def select(

@@ -429,11 +429,10 @@ def _insert_answer(
     who: str,
     when: str,
     undoes: int | None = None,
-) -> int:
+) -> None:
     values = (choice, row, verdict, *(_whole_text(text) for text in (note, who, when)), undoes)
     names = "choice, row, verdict, note, who, at, undoes"
-    done = database.execute(f"INSERT INTO answers ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-    return int(done.lastrowid or 0)
+    database.execute(f"INSERT INTO answers ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _was_asked(database: sqlite3.Connection, choice: int, row: int) -> bool:
