@@ -165,7 +165,7 @@ def cut_in_time(
 ) -> tuple[Partitions, Partitions, dict[str, tuple[str, str]]]:
     """Earlier rows become the reference, later ones the pool, or only the last of them.
 
-    The time column alone is held, and cut as that of any table is: up to 24 bytes a row. Both sides are then views of
+    The time column alone is held, and cut as that of any table is: about 32 bytes a row. Both sides are then views of
     the same parts, in the order of the file.
 
     Args:
@@ -178,8 +178,10 @@ def cut_in_time(
         Reference, pool, and the first and last time of each as text.
     """
     refuse_absent([time_column], table.schema, table.name)
-    column = table.held([time_column])[time_column]
-    times, written = read_times(column, time_column, date_format=date_format, place_of=partial(place_of, table))
+    place = partial(place_of, table)
+    times, written = read_times(
+        table.held([time_column])[time_column], time_column, date_format=date_format, place_of=place
+    )
     if written is None and (reading := reading_of(table.schema.empty_table())) is not None:
         written = reading.dates.get(time_column)
     views, ends = list[Partitions](), list[tuple[str, str]]()
