@@ -93,6 +93,7 @@ def digest(problem: dict[str, Any]) -> str:
             doubles.byteswap()
         sha.update(doubles.tobytes())
     rest = [problem[name] for name in ("k", "m", "coupling_weight", "sample_names", "feature_names")]
+    rest += [problem["directions"]] if problem.get("directions") is not None else []
     rules = [problem["sample_rules"], problem["feature_rules"]]
     rest += rules if any(part for side in rules for part in side.values()) else []
     sha.update(json.dumps(rest).encode())

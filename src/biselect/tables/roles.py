@@ -91,7 +91,7 @@ class Roles:
             date_format=csv.date_format,
             features=names_in(columns.features, names) or None,
             exclude=names_in(columns.exclude, names),
-            show=names_in([*show, *([columns.score] if columns.score else [])], names),
+            show=names_in(show, names),
             per=per,
             categories=names_in(types["category"], names),
             numbers=names_in(types["number"], names),
