@@ -256,8 +256,9 @@ def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rul
         return []
     left_out = np.setdiff1d(np.arange(values.size), [*members, *rules.forced_out])
     may_leave = np.setdiff1d(members, rules.forced_in)
-    group_of, limits = rules.group_of(values.size), rules.limits
-    full = np.bincount(group_of[members] + 1, minlength=limits.size + 1)[1:] >= limits
+    limits_of, limits = rules.memberships(values.size), rules.limits
+    chosen_limits = limits_of[members]
+    full = np.bincount(chosen_limits[chosen_limits >= 0], minlength=limits.size) >= limits
 
     def weakest(items: NDArray[np.int64]) -> int:
         return int(items[np.argmin(values[items])]) if items.size else -1
@@ -265,10 +266,11 @@ def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rul
     weakest_of_all = weakest(may_leave)
     swaps = []
     for enters in left_out[np.argsort(-values[left_out], kind="stable")].tolist():
-        group = group_of[enters]
-        leaves = weakest_of_all
-        if group >= 0 and full[group]:
-            leaves = weakest(may_leave[group_of[may_leave] == group])
+        leaves, own = weakest_of_all, may_leave
+        for limit in limits_of[enters]:
+            if limit >= 0 and full[limit]:
+                own = own[(limits_of[own] == limit).any(axis=1)]
+                leaves = weakest(own)
         if leaves >= 0:
             swaps.append(Swap(enters=enters, leaves=leaves, cost=float(values[leaves] - values[enters])))
         if len(swaps) == nearest and not rules:
