@@ -12,7 +12,6 @@ from typing import Any
 from markupsafe import Markup
 
 
-
 class _Thousands(int):
     """An integer that stands in a sentence with its thousands apart unless the sentence says otherwise."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
@@ -20,7 +21,6 @@ from biselect.reviews._null import Null
 from biselect.reviews.caveats import Caveats, budget_caveats, filled_caveats, table_caveats
 from biselect.reviews.kinds import find_kinds, kind_seconds, only, refuse_kinds
 from biselect.reviews.result import Review, find_answer, find_neighbours, make_review, refuse_reach, review_problem
-from biselect.reviews.weighed_tables import WeighedTables
 from biselect.tables import (
     Table,
     call_in_words,
@@ -31,6 +31,7 @@ from biselect.tables import (
     tables_of,
 )
 from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
 
 
 def review(
@@ -105,14 +106,14 @@ def review(
     nearby = find_neighbours(selection, search, step, caveats)
     with step(phrase("steps.kinds")):
         options: Any = {"solver": search.solver, "seed": search.seed, "time_limit": kind_seconds(search)}
-        kinds = caveats.attempt("kinds", find_kinds, selection, kinds=form.kinds, **options)
+        unusual = caveats.attempt("kinds", find_kinds, selection, kinds=form.kinds, **options) or only(selection)
     null = None
     if not tables.is_own_reference:
         with step(phrase("steps.chance")):
             forced = np.array(problem.feature_rules.forced_in, dtype=np.int64)
             null = caveats.attempt("chance", Null.of, tables.scoring, forced, seed=search.seed)
     report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
-    return make_review(kinds or only(selection), nearby, caveats, table=tables, null=null, **report)
+    return make_review(unusual, nearby, caveats, table=tables, null=null, **report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +134,9 @@ class _Request:
 
     def refuse_unclear(self) -> None:
         """Refuse options that cannot be, or that do not go together, before a table is read."""
+        for name, budget in (("k", self.k), ("m", self.m)):
+            if budget is not None:
+                check_integer(name, budget)
         self.form.weigher(self.search.seed)
         refuse_reach(self.search.neighbours)
         refuse_kinds(self.form.kinds)
@@ -204,7 +208,5 @@ def _review_in_parts(request: _Request, step: Steps) -> Review | None:
             return None
         from biselect.reviews._large_review import LargeReview  # loads numba
 
-        large = LargeReview(
-            tables=tables, k=request.k, m=request.m, rules=request.rules, form=form, search=search
-        )
+        large = LargeReview(tables=tables, k=request.k, m=request.m, rules=request.rules, form=form, search=search)
         return large.review(request.heading, request.reproduce(), library_of(table.source), request.index)

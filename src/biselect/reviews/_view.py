@@ -17,10 +17,17 @@ from biselect.pages.words import words_of
 from biselect.reviews.caveats import Caveats
 from biselect.reviews.finding import FALSE_SHARE, Finding
 from biselect.reviews.kinds import Kind, KindList
-from biselect.reviews.reasons import Part, decimals_of, describe_trait, parts_of_rows, reasons_of,  shown_value, values_of
-from biselect.reviews.weighed_tables import WeighedTables
-from biselect.solvers.representatives import of_kept_rows
+from biselect.reviews.reasons import (
+    Part,
+    decimals_of,
+    describe_trait,
+    parts_of_rows,
+    reasons_of,
+    shown_value,
+    values_of,
+)
 from biselect.tables.row_rules import rules_in_words
+from biselect.weights.weighed_tables import WeighedTables
 
 NEAR_ROWS, NEAR_COLUMNS = 6, 9  # left out, drawn beside the block
 MOST_ROWS = 40  # of the block that are drawn
@@ -123,8 +130,10 @@ def _kind(
     scores = kind.row_scores[selection.samples]
     order = np.argsort(-scores, kind="stable")
     samples = selection.samples[order]
-    parts = _problem_parts(kind, samples) if table is None else parts_of_rows(
-        table.scoring, samples, selection.features, table.raw if table.moved else None
+    parts = (
+        _problem_parts(kind, samples)
+        if table is None
+        else parts_of_rows(table.scoring, samples, selection.features, table.raw if table.moved else None)
     )
     pool = None if table is None else table.pool
     labels, beside = (None, {}) if pool is None else (pool.labels, pool.shown)
@@ -193,7 +202,10 @@ def _block(answer: Selection, table: WeighedTables | None) -> dict[str, Any]:
     if table is None:
         left_out = [swap.enters for swap in answer.explain(NEAR_COLUMNS).feature_swaps]
         weights = problem.coupling[np.ix_(rows, features + left_out)].astype(float)
-        columns = [{"name": problem.feature_name(f), "direction": problem.direction(f)} for f in features + left_out]
+        named = features + left_out
+        columns: list[dict[str, Any]] = [
+            {"name": problem.feature_name(f), "direction": problem.direction(f)} for f in named
+        ]
         values: list[list[str]] | None = None
     else:
         scoring = table.scoring

@@ -65,8 +65,8 @@ class Finding:
 def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     """The finding of an answer.
 
-    Rows are counted above the threshold where the excess is largest. What most of them are unusual in is what they share;
-    of the rows above the threshold those count, in both tables, that share nearly all of it.
+    Rows are counted above the threshold where the excess is largest. What most of them are unusual in is what they
+    share; of the rows above the threshold those count, in both tables, that share nearly all of it.
 
     Args:
         selection: the answer.
@@ -92,7 +92,10 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     else:
         return Finding(case=NOTHING, chosen=0, expected=excess.others * rate, p=p, sample=others.size)
     cutoffs = _cutoffs(scoring.pool, scores, features, threshold)
-    members, alike = _alike(scoring.pool, scores, threshold, cutoffs), _alike(scoring.reference, others, threshold, cutoffs)
+    members, alike = (
+        _alike(scoring.pool, scores, threshold, cutoffs),
+        _alike(scoring.reference, others, threshold, cutoffs),
+    )
     n, r = members.size, alike.size
     return Finding(
         case=case,
@@ -111,7 +114,7 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
 def _cutoffs(
     rows: ScoredRows, scores: NDArray[np.float64], features: NDArray[np.int64], threshold: float
 ) -> dict[int, float]:
-    """The features that most rows at or above a threshold share, and how much a cell must weigh there to be like them."""
+    """The features that most rows at or above a threshold share, and what a cell like theirs weighs there at least."""
     weights = rows.weights[np.ix_(np.flatnonzero(scores >= threshold), features)]
     cutoffs = np.maximum(np.median(weights, axis=0) / 2, COUNTS)
     shared = (weights > cutoffs).mean(axis=0) >= SHARED
@@ -125,7 +128,7 @@ def _alike(
     above = np.flatnonzero(scores >= threshold)
     if not cutoffs:
         return above
-    like = rows.weights[np.ix_(above, [*cutoffs])] > [*cutoffs.values()]
+    like = rows.weights[np.ix_(above, np.array(list(cutoffs.keys())))] > np.array(list(cutoffs.values()))
     return above[like.mean(axis=1) >= SHARED]
 
 

@@ -136,9 +136,9 @@ class KindList(Sequence[Kind]):
         return replace(self, kinds=tuple(kinds))
 
 
-def only(selection: Selection) -> KindList:
-    """The answer as the only kind."""
-    return KindList(kinds=(Kind(selection=selection, solved=selection),))
+def only(selection: Selection, solved: Selection | None = None) -> KindList:
+    """The answer as the only kind; `solved` is as for `find_kinds`."""
+    return KindList(kinds=(Kind(selection=selection, solved=solved or selection),))
 
 
 def refuse_kinds(kinds: int) -> None:
@@ -182,7 +182,7 @@ def find_kinds(
         return solve(question, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
     refuse_kinds(kinds)
-    blocks = [Kind(selection=first, solved=first if solved is None else solved)]
+    blocks = [*only(first, solved)]
     stopped = ""
     while len(blocks) < kinds:
         try:
@@ -219,7 +219,7 @@ def following_question(problem: SelectionProblem, earlier: Sequence[Selection]) 
     return replace(
         problem,
         sample_rules=Rules(forced_out=sorted(out), groups=[one for one in groups if len(one.members) > one.at_most]),
-        feature_rules=replace(columns, overlapping=[one for one in limits if len(one.members) > one.at_most]),
+        feature_rules=replace(columns, overlapping=tuple(one for one in limits if len(one.members) > one.at_most)),
     )
 
 

@@ -1,7 +1,8 @@
 """Why a row scores what it scores: what each column adds, the value there, and what is usual.
 
-A part is a *reason* where its value is unusual: rarer than one in twenty in the reference, or outside of what nine tenths
-of the reference rows most like this one have. A column that was chosen is held against the whole reference first.
+A part is a *reason* where its value is unusual: rarer than one in twenty in the reference, or outside of what nine
+tenths of the reference rows most like this one have. A column that was chosen is held against the whole reference
+first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from biselect.columns.column_type import MISSING, Cells, ColumnReference
 from biselect.pages.words import words_of
 from biselect.tables import NamedMatrix
-from biselect.weights.directed import COUNTS, EITHER
+from biselect.weights.directed import COUNTS, EITHER, PLAIN
 from biselect.weights.scoring import Scoring
 
 RARE = 0.05  # share of the reference: a value as far out as fewer rows is unusual
@@ -87,7 +88,9 @@ def parts_of_rows(
         here, before = values_of(pool, j, rows), None if raw is None else values_of(raw, j, rows)
         neighbours = [values_of(sample, j, near) for near in similar]
         decimals = decimals_of(sample.values[:, j])
-        is_rare, usual = _in_reference(column, pool, j, rows, decimals) if direction is not None else ([False] * len(rows), "")
+        is_rare, usual = (
+            _in_reference(column, pool, j, rows, decimals) if direction is not None else ([False] * len(rows), "")
+        )
         for at, (value, near, rare) in enumerate(zip(here, neighbours, is_rare, strict=True)):
             like = not rare and is_outside(value, near)
             like_it = like or direction is None
@@ -166,7 +169,8 @@ def usual_text(values: Sequence[Value], decimals: int) -> str:
 
 def _common(counts: Any) -> str:
     """The values that most rows have, the most common first."""
-    every, names, held = sum(counts.values()), [], 0
+    every, held = sum(counts.values()), 0
+    names: list[str] = []
     for name, count in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
         if held >= (1 - 2 * RARE) * every or len(names) == MOST_VALUES:
             break
@@ -221,8 +225,8 @@ def describe_trait(scoring: Scoring, rows: NDArray[np.int64], feature: int) -> d
 def _trait(scoring: Scoring, rows: NDArray[np.int64], j: int, name: str, direction: str) -> str:
     """A column, and the range of the values that some rows have there."""
     words, column = words_of(), scoring.weigher.columns[j]
-    if direction in (MISSING, EITHER) or not column.type.is_ranked:
-        key = direction if direction in (MISSING, EITHER) else "value"
+    if direction in (MISSING, EITHER, PLAIN) or not column.type.is_ranked:
+        key = direction if direction == MISSING else "either" if direction in (EITHER, PLAIN) else "value"
         return words.phrase(f"finding.trait_{key}", column=name, value=direction)
     values = [value for value in values_of(scoring.pool.cells.rows, j, rows) if isinstance(value, float)]
     decimals = decimals_of(scoring.weigher.sample.rows.values[:, j])

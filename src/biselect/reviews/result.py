@@ -24,13 +24,13 @@ from biselect.reviews._view import WholeTable, report_data
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of
 from biselect.reviews.finding import Finding, find, rows_that_hold
 from biselect.reviews.kinds import KindList, kinds_bytes, only
-from biselect.reviews.weighed_tables import WeighedTables
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.budgets import PATIENCE
 from biselect.solvers.representatives import memory_in_words
 from biselect.tables import call_in_words, paths_of, provenance
 from biselect.tables.problem_files import read_problem
+from biselect.weights.weighed_tables import WeighedTables
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -262,7 +262,7 @@ def make_review(
         report: what else `report_data` takes.
     """
     answer, found, holds = kinds[0].selection, None, None
-    if table is not None and whole is None:
+    if table is not None:
         found = caveats.attempt("finding", find, answer, table.scoring, null)
         if null is not None:
             kinds = caveats.attempt("kinds", kinds.tested, table.scoring, null) or kinds

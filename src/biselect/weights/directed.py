@@ -1,8 +1,9 @@
 """Directed columns: a column of a table looked at in one direction, as a feature that a block can choose.
 
-A number is unusual for being low, for being high, or at either end; a category for one of its values; any cell for being
-missing. A direction is worth more on its own side than either end, by the log of the number of directions, as a one-sided
-test is against a two-sided one. So a block takes a direction where its rows agree on one, and leaves it open where not.
+A number is unusual for being low, for being high, or at either end; a category for one of its values; any cell for
+being missing. A direction is worth more on its own side than either end, by the log of the number of directions, as a
+one-sided test is against a two-sided one. So a block takes a direction where its rows agree on one, and leaves it open
+where they do not.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ PLAIN = ""
 EITHER = "either"
 """Direction of a column of numbers of which both ends count, and of a category of which any value does."""
 COUNTS = 0.7  # a cell that weighs less lies in the usual half of its column, whose direction means nothing
+FEWEST_COLUMNS, MOST_COLUMNS = 2, 4  # that are chosen where nobody says how many
+USUAL_ROWS, ROW_SHARE = 20, 5  # the same of rows; at most one in so many
 MOST_VALUES = 50  # of a category, those whose cells weigh most together
 
 
@@ -132,6 +135,24 @@ class DirectedColumns:
         return out.T
 
 
+def at_best(weigher: Weigher, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each cell weighs at most, in whatever direction its column is chosen.
+
+    Args:
+        weigher: fitted on the reference.
+        weights: of the cells, rows × columns.
+
+    Returns:
+        Rows × columns.
+    """
+    return weights + np.where(weights > COUNTS, gains(weigher), 0.0)
+
+
+def gains(weigher: Weigher) -> NDArray[np.float64]:
+    """What a cell gains on its own side, by column."""
+    return np.array([np.log(len(one.type.directions)) if is_sided(one.type) else 0.0 for one in weigher.columns])
+
+
 def is_sided(kind: ColumnType) -> bool:
     """Whether values of this type have directions; otherwise each value is one."""
     return kind.is_ranked or len(kind.directions) > 1
@@ -152,6 +173,16 @@ def _weighty_values(cells: CellWeights, j: int, gaps: NDArray[np.bool_]) -> list
 def _as_direction(label: str) -> str:
     """A value of a category as a direction; in quotes where it is the name of another direction."""
     return repr(label) if label in (EITHER, MISSING) else label
+
+
+def usual_rows(rows: int) -> int:
+    """How many rows are chosen where nobody says."""
+    return max(1, min(USUAL_ROWS, rows // ROW_SHARE))
+
+
+def usual_columns(columns: int) -> int:
+    """How many columns are chosen where nobody says: few, so that kinds can differ."""
+    return min(columns, MOST_COLUMNS, max(FEWEST_COLUMNS, columns // 2))
 
 
 def undirected(problem: SelectionProblem) -> SelectionProblem:

@@ -118,9 +118,7 @@ class Reference:
         return reference
 
     @classmethod
-    def of_counts(
-        cls, columns: Mapping[str, ColumnReference], sample: NamedMatrix | None = None, *, rows: int
-    ) -> Self:
+    def of_counts(cls, columns: Mapping[str, ColumnReference], sample: NamedMatrix | None = None, *, rows: int) -> Self:
         """Make a reference of columns that were counted elsewhere."""
         reference = cls()
         reference.rows, reference.sample = rows, sample

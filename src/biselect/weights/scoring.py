@@ -1,8 +1,8 @@
 """The one score: rows of pool and reference on one scale, for one question, and what each column adds to it.
 
 A row scores the sum of its cells in the chosen directed columns and of one part "as a whole". Pool rows are weighed
-against the reference, reference rows against the other reference rows, so that both can be compared. The part as a whole
-is shared out among all columns: by how far each lies from what the reference rows most like this one have there.
+against the reference, reference rows against the other reference rows, so that both can be compared. The part as a
+whole is shared out among all columns: by how far each lies from what the reference rows most like this one have there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.weights.directed import CellWeights, DirectedColumns
+from biselect.core.sector import check_budget
+from biselect.weights.directed import CellWeights, DirectedColumns, at_best
 from biselect.weights.whole_row import Apartness, near_weight, neighbour_rows
 
 if TYPE_CHECKING:
@@ -94,12 +95,15 @@ class Scoring:
             whole: the larger table that these rows were kept from; None if they are the whole pool.
             marginals: as for the attribute.
         """
+        size = len(cells.weights) if whole is None else whole.rows
+        check_budget("k", k, size, "samples")
+        check_budget("m", m, len(weigher.columns), "columns")
         features = DirectedColumns.of(weigher, cells, must)
         if marginals is not None:
             features = DirectedColumns.plain(features.names)
         around, sample = weigher.whole_row, weigher.sample
-        totals = cells.weights.sum(axis=1)
-        rows, size = (neighbour_rows(totals), len(totals)) if whole is None else (whole.neighbour_rows(totals), whole.rows)
+        totals = at_best(weigher, cells.weights).sum(axis=1)
+        rows = neighbour_rows(totals) if whole is None else whole.neighbour_rows(totals)
         rows = np.sort(rows)  # as rows of the sample stand, where the pool is the reference
         places = None if cells.places is None else cells.places[rows]
         apart = around.apartness(weigher.scale.residuals(cells.values[rows]), places)
@@ -144,6 +148,13 @@ class Scoring:
     def reference_scores(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         """The score of each reference row in these features."""
         return self.reference.scores(self.reference_parts, features)
+
+    def scores_of(self, cells: CellWeights, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The score that further rows would have in these features, on the same scale."""
+        around, weights = self.weigher.whole_row, self.features.weights(self.weigher, cells)
+        apart = around.apartness(self.weigher.scale.residuals(cells.values), cells.places)
+        rows = ScoredRows(cells=cells, weights=weights, apartness=apart)
+        return rows.scores(self._parts(rows, self.near_weight), features)
 
     def problem(self, sample_names: Sequence[str] | None = None, library: str | None = None) -> SelectionProblem:
         """The selection problem: which k rows and m directed columns hold the highest score?

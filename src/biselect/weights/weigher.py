@@ -144,7 +144,9 @@ class Weigher:
             location=np.array([column.location for column in self.columns]),
             scale=np.array([column.scale for column in self.columns]),
         )
-        self._gap, self._there = np.zeros((2, 2, len(self.columns)))  # for rows of other tables, and for the reference's own
+        self._gap, self._there = np.zeros(
+            (2, 2, len(self.columns))
+        )  # for rows of other tables, and for the reference's own
         for j in self._ranked:  # a missing number is a flag that is set
             gaps = counted.missing[self._names[j]]
             flag = LabelCounts({"": counted.rows - gaps, None: gaps})
@@ -233,15 +235,22 @@ class Weigher:
         """Which cells are missing in the pool."""
         return np.isnan(self._aligned(pool).values)
 
-    def cells(self, pool: Any, *, own: bool = False) -> CellWeights:
+    def cells(self, pool: Any, *, places: NDArray[np.int64] | None = None) -> CellWeights:
         """Weigh the cells of a pool and find their directions.
 
         Args:
             pool: rows to choose from.
-            own: whether they are all rows of the reference itself; each is then weighed against the others.
+            places: of rows of the reference itself, such as `own_places`; each is then weighed against the others.
         """
-        matrix = self._aligned(pool)
-        return self._cells(matrix, self._sample_places(len(matrix)) if own else None)
+        return self._cells(self._aligned(pool), places)
+
+    @property
+    def own_places(self) -> NDArray[np.int64]:
+        """Where each row of the reference stands in its sample, -1 for those that do not."""
+        places = np.full(self.facts.reference_rows, -1)
+        if self._sample_rows is not None:
+            places[self._sample_rows] = np.arange(len(self._sample_rows))
+        return places
 
     @cached_property
     def sample(self) -> CellWeights:
@@ -339,13 +348,6 @@ class Weigher:
             sides[absent] = directions().index("missing")
         weights = self._weights(values, absent, matrix if own else None)
         return CellWeights(rows=matrix, values=values, weights=weights, sides=sides, places=places)
-
-    def _sample_places(self, rows: int) -> NDArray[np.int64]:
-        """Where each of the reference's rows stands in its sample, -1 for those that do not."""
-        places = np.full(rows, -1)
-        if self._sample_rows is not None:
-            places[self._sample_rows] = np.arange(len(self._sample_rows))
-        return places
 
     def _rows(self, table: Any) -> NDArray[np.float64]:
         """Residuals of the reference itself, NaN where a number is missing."""

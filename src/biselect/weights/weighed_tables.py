@@ -13,12 +13,10 @@ from biselect.tables import NamedMatrix, Pool, Table, library_of, open_pool, pat
 from biselect.tables.row_rules import apply_rules
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn, move_back
+from biselect.weights.directed import usual_columns, usual_rows
 from biselect.weights.paper import Form
 from biselect.weights.scoring import Scoring
 from biselect.weights.weigher import PoolFacts
-
-FEWEST_COLUMNS, MOST_COLUMNS = 2, 4  # that are chosen where nobody says how many
-USUAL_ROWS, ROW_SHARE = 20, 5  # the same of rows; at most one in so many
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +27,8 @@ class WeighedTables:
         pool: both tables as they were read.
         form: map, cap, missing values and drift.
         weigher: fitted on the reference.
-        raw: the pool's columns in use, nothing moved back.
+        reference: the reference's columns in use; of a large table those of a sample.
+        raw: the same of the pool, nothing moved back.
         weighed: the same as they are weighed, moved columns put back.
         moved: the columns that moved against the reference.
         constant: columns left out, as they hold one and the same value in both tables.
@@ -43,6 +42,7 @@ class WeighedTables:
     pool: Pool
     form: Form
     weigher: Weigher
+    reference: NamedMatrix
     raw: NamedMatrix
     weighed: NamedMatrix
     moved: tuple[ShiftedColumn, ...] = ()
@@ -99,9 +99,8 @@ class WeighedTables:
         own = pool.matrices[0] is pool.matrices[1]
         aligned, shifts = (raw, ()) if own else move_back(reference, raw, form.drift)
         weigher = form.weigher(seed).fit(reference)
-        return cls(
-            pool=pool, form=form, weigher=weigher, raw=raw, weighed=aligned, moved=shifts, constant=constant
-        )
+        tables: Any = {"reference": reference, "raw": raw, "weighed": aligned}
+        return cls(pool=pool, form=form, weigher=weigher, **tables, moved=shifts, constant=constant)
 
     @property
     def is_own_reference(self) -> bool:
@@ -114,7 +113,9 @@ class WeighedTables:
         assert self.score is not None, "scored() was not called"
         return self.score
 
-    def scored(self, k: int | None, m: int | None, rules: RowRules = RowRules(), whole: PoolFacts | None = None) -> Self:
+    def scored(
+        self, k: int | None, m: int | None, rules: RowRules = RowRules(), whole: PoolFacts | None = None
+    ) -> Self:
         """The same for k rows and m columns, the usual numbers where these are None.
 
         Args:
@@ -127,7 +128,7 @@ class WeighedTables:
         must = [names.index(name) for name in names_in(rules.must_columns, names) if name in names]
         k = usual_rows(len(self.weighed)) if k is None else k
         m = max(usual_columns(len(names)), len(must)) if m is None else m
-        cells = self.weigher.cells(self.weighed, own=self.is_own_reference)
+        cells = self.weigher.cells(self.weighed, places=self.weigher.own_places if self.is_own_reference else None)
         score = Scoring.of(self.weigher, cells, k, m, must=must, whole=whole, marginals=self.form.marginals)
         return replace(self, score=score)
 
@@ -135,13 +136,3 @@ class WeighedTables:
         """The selection problem of the pool, with rules by name."""
         problem = self.scoring.problem(self.pool.sample_names, self.library)
         return apply_rules(rules, problem, self.pool.per)
-
-
-def usual_rows(rows: int) -> int:
-    """How many rows are chosen where nobody says."""
-    return max(1, min(USUAL_ROWS, rows // ROW_SHARE))
-
-
-def usual_columns(columns: int) -> int:
-    """How many columns are chosen where nobody says: few, so that kinds can differ."""
-    return min(columns, MOST_COLUMNS, max(FEWEST_COLUMNS, columns // 2))
