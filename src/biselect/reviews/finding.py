@@ -26,6 +26,7 @@ FEWEST_APART = 5  # rows
 BODY = ((0.5, 0.75), (0.6, 0.85), (0.7, 0.9), (0.8, 0.95))  # quantiles between which the body's hazard is read
 TAIL = 0.08  # share of the rows that may be apart
 SHARED = 0.75  # of some rows: what so many are unusual in, they share; a row shares it that has so much of it
+MARGIN = 2.0  # by which the bound on the tail may be wrong
 FALSE_SHARE = 0.1  # of the rows that are said to hold one by one, what may be expected to be ordinary
 
 
@@ -36,9 +37,9 @@ class Finding:
     Attributes:
         case: `more`, `as-reference`, `nothing`, or `described` where there is no reference.
         chosen: how many of the chosen rows share it; of `nothing` 0.
-        rows: how many more such rows the pool holds than the reference's rate gives; of all but `more` 0.
+        rows: how many more such rows the pool holds than the reference's rate gives; of `nothing` 0.
         expected: how many such rows an equally large draw of the reference gives; None without a reference.
-        interval: of `rows`, nine times in ten; None unless the case is `more`.
+        interval: of `rows`, nine times in ten; None if nothing is counted.
         p: how often a pool of reference rows would differ as clearly; None without a reference.
         pool_rows: positions of all pool rows that share it, the highest score first.
         reference_rows: the same of the reference's sample.
@@ -100,9 +101,9 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     return Finding(
         case=case,
         chosen=int(np.isin(selection.samples, members).sum()),
-        rows=max(0, round(n - r * rate)) if case == MORE else 0,
+        rows=max(0, round(n - r * rate)),
         expected=r * rate,
-        interval=excess_interval(n, r, scores.size, others.size) if case == MORE else None,
+        interval=excess_interval(n, r, scores.size, others.size),
         p=p,
         pool_rows=_listed(members, scores),
         reference_rows=_listed(alike, others),
@@ -116,7 +117,7 @@ def _cutoffs(
 ) -> dict[int, float]:
     """The features that most rows at or above a threshold share, and what a cell like theirs weighs there at least."""
     weights = rows.weights[np.ix_(np.flatnonzero(scores >= threshold), features)]
-    cutoffs = np.maximum(np.median(weights, axis=0) / 2, COUNTS)
+    cutoffs = np.maximum(np.median(weights, axis=0) / 4, COUNTS)
     shared = (weights > cutoffs).mean(axis=0) >= SHARED
     return dict(zip(features[shared].tolist(), cutoffs[shared].tolist(), strict=True))
 
@@ -179,24 +180,33 @@ def apart_from_body(scores: NDArray[np.float64], k: int) -> Apart:
         k: how many rows were chosen.
     """
     ascending = np.sort(scores)
-    hazards = []
-    for low, high in BODY:
-        start, end = np.quantile(ascending, [low, high])
-        hazards.append((np.log((1 - low) / (1 - high)) / max(end - start, 1e-9), end, 1 - high))
-    hazard, start, share = max(hazards)
     thresholds = ascending[::-1][: max(k, int(TAIL * ascending.size))]
     counts = np.arange(1, thresholds.size + 1)
-    expected = np.maximum(ascending.size * share * np.exp(-hazard * (thresholds - start)), 1e-3)
+    expected = np.maximum(ascending.size * _tail_bound(ascending, thresholds), 1e-3)
     ratio = counts * np.log(counts / expected) - (counts - expected)
     z = np.sign(counts - expected) * np.sqrt(2 * np.maximum(ratio, 0))
     at = int(np.argmax(z))
     return Apart(z=float(z[at]), excess=float(counts[at] - expected[at]), threshold=float(thresholds[at]))
 
 
-def rows_that_hold(scores: NDArray[np.float64], others: NDArray[np.float64], level: float = FALSE_SHARE) -> Any:
+def _tail_bound(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of rows at or above thresholds, by the largest hazard in the body; 1 within the body itself."""
+    hazards = []
+    for low, high in BODY:
+        start, end = np.quantile(scores, [low, high])
+        hazards.append((np.log((1 - low) / (1 - high)) / max(end - start, 1e-9), end, 1 - high))
+    hazard, start, share = max(hazards)
+    return np.where(thresholds > start, share * np.exp(-hazard * np.maximum(thresholds - start, 0)), 1.0)
+
+
+def rows_that_hold(
+    scores: NDArray[np.float64], others: NDArray[np.float64], level: float = FALSE_SHARE
+) -> NDArray[np.bool_]:
     """Rows of a pool that stand out one by one, of which at most a share is expected to be ordinary.
 
-    Benjamini and Hochberg's procedure on ranks among reference rows, each weighed against the others.
+    How many ordinary rows reach a threshold is expected by the reference's rate there, or by the tail that its body
+    bounds, with a margin, whichever is less: a few unusual rows in the reference say nothing about ordinary ones. It is
+    asked only where the pool holds more than chance gives.
 
     Args:
         scores: of the pool.
@@ -206,8 +216,8 @@ def rows_that_hold(scores: NDArray[np.float64], others: NDArray[np.float64], lev
     Returns:
         A boolean for each row of the pool.
     """
-    from scipy.stats import false_discovery_control
-
-    at_least = others.size - np.searchsorted(np.sort(others), scores, side="left")
-    p_values = (1 + at_least) / (1 + others.size)
-    return false_discovery_control(p_values, method="bh") <= level
+    thresholds = np.sort(scores)[::-1]
+    by_rate = (others.size - np.searchsorted(np.sort(others), thresholds, side="left")) / others.size
+    ordinary = scores.size * np.minimum(by_rate, MARGIN * _tail_bound(others, thresholds))
+    allowed = np.flatnonzero(ordinary <= level * np.arange(1, scores.size + 1))
+    return scores >= thresholds[allowed[-1]] if allowed.size else np.zeros(scores.size, dtype=bool)
