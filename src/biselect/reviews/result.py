@@ -266,7 +266,9 @@ def make_review(
         found = caveats.attempt("finding", find, answer, table.scoring, null)
         if null is not None:
             kinds = caveats.attempt("kinds", kinds.tested, table.scoring, null) or kinds
-        drifted = 2 * len(table.moved) > len(table.weigher.columns)  # ordinary rows are not as in the reference any more
+        drifted = 2 * len(table.moved) > len(
+            table.weigher.columns
+        )  # ordinary rows are not as in the reference any more
         if found is not None and found.case == MORE and not drifted:
             scores = (table.scoring.pool_scores(answer.features), table.scoring.reference_scores(answer.features))
             holds = caveats.attempt("false_share", rows_that_hold, *scores)
