@@ -7,27 +7,45 @@ whole is shared out among all columns: by how far each lies from what the refere
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from biselect.columns.distribution import Scale
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
-from biselect.weights.directed import CellWeights, DirectedColumns, at_best
-from biselect.weights.whole_row import DIGITS, Apartness, near_weight, neighbour_rows
-
-if TYPE_CHECKING:
-    from biselect.weights.weigher import Marginals, PoolFacts, Weigher
+from biselect.weights.directed import CellWeights, DirectedColumns, WeighsColumns, at_best
+from biselect.weights.whole_row import DIGITS, Apartness, PoolFacts, WholeRow, near_weight, neighbour_rows
 
 SIMILAR = 20  # reference rows that a row is compared with
 ORDINARY = 0.9  # share of the reference rows to compare with, those that score least: a row's own kind is no standard
 CHUNK_ROWS = 512  # compared at a time
 LEAST_AWAY = 1e-9  # of a squared difference, so that a row that differs nowhere shares its part evenly
+
+
+Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""From weights W and residuals Z to what each row and each column is worth on its own."""
+
+
+class WeighsRows(WeighsColumns, Protocol):
+    """What scores ask of a `Weigher` that was fitted on rows."""
+
+    scale: Scale
+
+    @property
+    def sample(self) -> CellWeights:
+        """Some rows of the reference, each weighed against the others."""
+        ...
+
+    @property
+    def whole_row(self) -> WholeRow:
+        """The same rows, in which others look for their neighbours."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +83,7 @@ class Scoring:
             then columns are plain. None for the product's form.
     """
 
-    weigher: Weigher
+    weigher: WeighsRows
     features: DirectedColumns
     k: int
     m: int
@@ -77,7 +95,7 @@ class Scoring:
     @classmethod
     def of(
         cls,
-        weigher: Weigher,
+        weigher: WeighsRows,
         cells: CellWeights,
         k: int,
         m: int,

@@ -16,7 +16,7 @@ from biselect.weights.alignment import ShiftedColumn, move_back
 from biselect.weights.directed import usual_columns, usual_rows
 from biselect.weights.paper import Form
 from biselect.weights.scoring import Scoring
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.whole_row import PoolFacts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
