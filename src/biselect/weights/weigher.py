@@ -76,8 +76,8 @@ class Weigher:
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
-    >>> calibrator = Weigher().fit(rng.normal(size=(1000, 3)))
-    >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
+    >>> weigher = Weigher().fit(rng.normal(size=(1000, 3)))
+    >>> weigher.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
     [[0.1, 0.0, 7.9]]
     """
 
