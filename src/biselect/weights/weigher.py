@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import directions
-from biselect.columns.category import LabelCounts
+from biselect.columns.category import FLAG, LabelCounts
 from biselect.columns.distribution import Distribution, Scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
@@ -94,8 +94,8 @@ class Weigher:
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
-    >>> calibrator = Weigher().fit(rng.normal(size=(1000, 3)))
-    >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
+    >>> weigher = Weigher().fit(rng.normal(size=(1000, 3)))
+    >>> weigher.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
     [[0.1, 0.0, 7.9]]
     """
 
@@ -139,6 +139,8 @@ class Weigher:
         self._sample, self._sample_rows = counted.sample, counted.sample_rows
         self._ranked = np.array([j for j, one in enumerate(self.columns) if one.type.is_ranked], dtype=np.intp)
         self._labelled = tuple(j for j, one in enumerate(self.columns) if not one.type.is_ranked)
+        counts = {j: self.columns[j].counts for j in self._labelled}
+        self._flags = [j for j, own in counts.items() if isinstance(own, LabelCounts) and own.are_flags]
         self._middles = np.array([column.middle for column in self.columns])
         self.scale = Scale(
             location=np.array([column.location for column in self.columns]),
@@ -416,9 +418,12 @@ class Weigher:
         return [self.columns[j].distribution for j in self._ranked]
 
     def _aligned(self, pool: Any) -> NamedMatrix:
-        """The pool with the columns of the reference."""
+        """The pool with the columns of the reference; flags may be numbers there."""
         self._require_fit()
-        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        matrix = align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        numbers = {j: matrix.values[:, j] for j in self._flags if j not in matrix.labels}
+        flags = [j for j, own in numbers.items() if ((own == 0) | (own == 1) | np.isnan(own)).all()]
+        return replace(matrix, labels={**matrix.labels, **dict.fromkeys(flags, FLAG)}) if flags else matrix
 
     def _require_fit(self) -> None:
         if not hasattr(self, "columns"):
