@@ -18,7 +18,7 @@ COLUMNS = {  # how a column is drawn: of so many rows, of the pool or of the ref
     "tied": lambda rng, rows, pool: rng.integers(-1, 2, size=rows),
     "huge": lambda rng, rows, pool: 1e100 * rng.normal(size=rows),
     "tiny": lambda rng, rows, pool: 1e-100 * rng.normal(size=rows),
-    "offset": lambda rng, rows, pool: 1e9 + 1e-3 * rng.normal(size=rows),
+    "offset": lambda rng, rows, pool: 1e6 + 1e-2 * rng.normal(size=rows),
     "spike": lambda rng, rows, pool: np.where(np.arange(rows) == rng.integers(rows), 5.0, 0.0),
     "constant": lambda rng, rows, pool: np.full(rows, 7.0),
     "was constant": lambda rng, rows, pool: np.where(rng.random(rows) < 0.3 * pool, 8.0, 7.0),
