@@ -185,6 +185,7 @@ def apart_from_body(scores: NDArray[np.float64], k: int) -> Apart:
         hazards.append((np.log((1 - low) / (1 - high)) / max(end - start, 1e-9), end, 1 - high))
     hazard, start, share = max(hazards)
     thresholds = ascending[::-1][: max(k, int(TAIL * ascending.size))]
+    thresholds = thresholds[thresholds >= start]  # what lies in the body is not apart from it
     counts = np.arange(1, thresholds.size + 1)
     expected = np.maximum(ascending.size * share * np.exp(-hazard * (thresholds - start)), 1e-3)
     ratio = counts * np.log(counts / expected) - (counts - expected)
