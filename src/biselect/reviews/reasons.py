@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.columns.category import labelled
 from biselect.columns.column_type import MISSING, Cells, ColumnReference
 from biselect.pages.words import words_of
 from biselect.tables import NamedMatrix
@@ -149,7 +150,8 @@ def _in_reference(
         ends = [column.location + column.scale * spread.quantile(q) for q in (RARE, 1 - RARE)]
         usual = words_of().range(*(shown_value(end, decimals) for end in ends))
     else:
-        labels = [None if np.isnan(code) else (cells.labels or [])[int(code)] for code in cells.values]
+        codes, texts = labelled(cells)
+        labels = [None if np.isnan(code) else texts[int(code)] for code in codes]
         tail = np.array(column.counts.of(labels)) / max(1, column.rows)
         usual = _common(column.counts.counts)
     share = np.where(missing, column.gaps / max(1, column.rows), tail)
