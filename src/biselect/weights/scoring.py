@@ -199,7 +199,7 @@ class Scoring:
         index = NearestNeighbors().fit(around.scores[ordinary])
         more = min(SIMILAR + (places is not None), ordinary.size)
         near = ordinary[index.kneighbors(self._normal_scores(rows), more, return_distance=False)]
-        if places is None or more == ordinary.size:
+        if places is None:
             return near
         others = near != places[rows, None]  # a row is no standard for itself
         others[others.all(axis=1), -1] = False
