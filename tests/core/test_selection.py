@@ -103,9 +103,9 @@ def test_answers_come_in_the_library_of_the_pool(make):
     rng = np.random.default_rng(0)
     reference, pool = ({name: rng.normal(size=rows) for name in ["x", "adds", "z"]} for rows in (80, 9))
     pool["x"][4], pool["adds"][4] = 9.0, 9.0
-    calibrator = Weigher().fit(make(reference))
+    weigher = Weigher().fit(make(reference))
     for found in (
-        bs.solve(calibrator.problem(make(pool), k=2, m=2)),
+        bs.solve(weigher.problem(make(pool), k=2, m=2)),
         bs.JointSelector(k=2, m=2).fit(make(reference), pool=make(pool)).selection_,
         bs.review(make(pool), make(reference), k=2, m=2, kinds=Kinds(kinds=1)).selection,
     ):

@@ -32,21 +32,21 @@ def test_a_quick_look_never_takes_too_little(name, seed, shape, narrow, far):
     reference, pool = draw(300), draw(400)
     pool[:, 1] += far
     pool[::7, 0] = np.nan
-    calibrator = Weigher(name).fit(reference)
+    weigher = Weigher(name).fit(reference)
     factor = 1.0 if shape == "tied" else 1.7  # so that whole numbers stay on the steps
     shifts = Shift(columns=(1,), middles=np.array([far]), factors=np.array([factor]), targets=np.array([0.0]))
-    quick = QuickLook.of(calibrator, shifts)
+    quick = QuickLook.of(weigher, shifts)
     if quick is None:
         assert not {"reach", "ecdf"} & {name}
         return
-    W = calibrator.weights(shifts.applied(pool))
+    W = weigher.weights(shifts.applied(pool))
     for j in range(2):
         values = pool[:, j].astype(np.float32 if narrow else np.float64)
-        exact = calibrator.weights(shifts.applied(np.column_stack([pool[:, 0], pool[:, 1]])))[:, j]
+        exact = weigher.weights(shifts.applied(np.column_stack([pool[:, 0], pool[:, 1]])))[:, j]
         if narrow:  # the stored numbers are what is weighed
             stored = pool.copy()
             stored[:, j] = values
-            exact = calibrator.weights(shifts.applied(stored))[:, j]
+            exact = weigher.weights(shifts.applied(stored))[:, j]
         found = np.empty(len(pool), dtype=np.float32)
         quick.weights(j, values, found)
         assert (found >= exact * (1 - 1e-6)).all()
