@@ -17,7 +17,8 @@ def test_frames_are_matched_by_name_and_keep_their_names(make):
     pool = {"flag": [True], "extra": [1.0], "count": [3], "x": [0.5]}
     weights = weigher.weights(make(pool))
     np.testing.assert_array_equal(weights, weigher.weights(np.array([[0.5, 3.0, 1.0]])))
-    assert weigher.problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
+    assert weigher.problem(make(data), k=1, m=1).column_names == ("x", "count", "flag")
+    assert weigher.plain_problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
     with pytest.raises(InputError, match="lacks columns of the reference: 'count'"):
         weigher.weights(make({"x": [1.0], "flag": [True]}))
     with pytest.raises(InputError, match=r"column 'x' holds labels in the pool \('a'\), but numbers in the reference"):
