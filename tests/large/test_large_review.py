@@ -10,6 +10,8 @@ import pytest
 import biselect as bs
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
+from biselect.large import _survey as survey
+from biselect.large import opening
 from biselect.large._collecting import moved_back
 from biselect.large._weighing import Weighing as StoredWeighing
 from biselect.large.check import FILE
@@ -107,7 +109,33 @@ def test_kinds_are_those_of_the_whole_table(tables, tiny_memory, tmp_path):
             )
         )
     assert len(found.kinds) == 3 and found.kinds[0].selection.proven_optimal
-    assert found.kinds[0].p is None and found.finding.case == "described"
+
+
+@pytest.mark.parametrize("planted", [25, 12, 0])
+def test_a_large_table_is_held_against_its_reference_as_a_small_one_is(tables, tiny_memory, monkeypatch, planted):
+    """No silent size changes what is said."""
+    monkeypatch.setattr(survey, "SAMPLE", 10_000)  # all of the reference is scored
+    pool, reference = tables(planted=planted)
+    asked = {**ASKED, "k": 20, "kinds": Kinds(kinds=3)}
+    in_parts = bs.review(described(pool), reference, **asked)
+    monkeypatch.setattr(opening, "POOL_CELLS", 10**9)
+    at_once = bs.review(described(pool), reference, **asked)
+    assert in_parts.problem.n_samples < 1000 < at_once.problem.n_samples
+    for found in (in_parts, at_once):
+        assert found.finding.case == ("more" if planted else "nothing") and found.finding.sample == 2000
+        assert (found.kinds[0].p <= 0.05) == (planted > 0) and (found.kinds[1].p is None) == (not planted)
+    ours, theirs = (one.finding for one in (in_parts, at_once))
+    assert ours.chosen == theirs.chosen and abs(ours.rows - theirs.rows) <= 2
+    assert in_parts.summary["false_share"] == at_once.summary["false_share"]
+
+
+def test_a_sample_of_the_reference_says_what_it_can(tables, tiny_memory):
+    """592 reference rows cannot tell 12 of 4,000 rows from chance, but that they stand apart."""
+    pool, reference = tables()
+    found = bs.review(described(pool), reference, **{**ASKED, "k": 12})
+    assert found.finding.case == "as-reference" and found.finding.chosen == 12 and found.finding.p > 0.05
+    assert found.finding.sample < 600 and found.summary["finding"]["case"] == "as-reference"
+    assert "compared with itself" not in found.summary["finding"]["text"]
 
 
 def test_any_division_gives_the_same_bytes(tables, tiny_memory, split_up):

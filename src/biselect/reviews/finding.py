@@ -82,9 +82,12 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
         chosen = int(np.isin(selection.samples, members).sum())
         return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(cutoffs))
     others = scoring.reference_scores(features)
-    rate = scores.size / others.size
-    p, excess = null.p(scan(scores, others, DEEPER * scoring.k).z), largest_excess(scores, others, scoring.k)
-    apart = apart_from_body(np.concatenate([scores, others]), scoring.k)
+    rate = scoring.rows / others.size
+    p = null.p(scan(scores, others, DEEPER * scoring.k, scoring.rows).z)
+    excess = largest_excess(scores, others, scoring.k, scoring.rows)
+    every = np.concatenate([scores, others])
+    body = every if scoring.rows == scores.size else others  # the heaviest rows of a pool have none
+    apart = apart_from_body(every, body, scoring.rows + others.size, scoring.k)
     if p <= LEVEL + 1e-9 and excess.rows - excess.others * rate >= 1:
         case, threshold = MORE, excess.threshold
     elif apart.z > CLEARLY_APART and apart.excess >= FEWEST_APART:
@@ -102,7 +105,7 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
         chosen=int(np.isin(selection.samples, members).sum()),
         rows=max(0, round(n - r * rate)) if case == MORE else 0,
         expected=r * rate,
-        interval=excess_interval(n, r, scores.size, others.size) if case == MORE else None,
+        interval=excess_interval(n, r, scoring.rows, others.size) if case == MORE else None,
         p=p,
         pool_rows=_listed(members, scores),
         reference_rows=_listed(alike, others),
@@ -168,47 +171,49 @@ class Apart:
     threshold: float
 
 
-def apart_from_body(scores: NDArray[np.float64], k: int) -> Apart:
+def apart_from_body(scores: NDArray[np.float64], body: NDArray[np.float64], rows: int, k: int) -> Apart:
     """Look for rows apart from the bulk.
 
     Sums of weights have a hazard that does not fall, whether their columns go together or not. So the largest hazard in
     the body bounds the tail, and a group of rows apart lies beyond that bound.
 
     Args:
-        scores: of all rows, of pool and reference.
+        scores: of pool and reference, at least the highest.
+        body: of rows that show the bulk of both.
+        rows: how many rows both have.
         k: how many rows were chosen.
     """
-    ascending = np.sort(scores)
     hazards = []
     for low, high in BODY:
-        start, end = np.quantile(ascending, [low, high])
+        start, end = np.quantile(body, [low, high])
         hazards.append((np.log((1 - low) / (1 - high)) / max(end - start, 1e-9), end, 1 - high))
     hazard, start, share = max(hazards)
-    thresholds = ascending[::-1][: max(k, int(TAIL * ascending.size))]
+    thresholds = np.sort(scores)[::-1][: max(k, int(TAIL * rows))]
     thresholds = thresholds[thresholds >= start]  # what lies in the body is not apart from it
     counts = np.arange(1, thresholds.size + 1)
-    expected = np.maximum(ascending.size * share * np.exp(-hazard * (thresholds - start)), 1e-3)
+    expected = np.maximum(rows * share * np.exp(-hazard * (thresholds - start)), 1e-3)
     ratio = counts * np.log(counts / expected) - (counts - expected)
     z = np.sign(counts - expected) * np.sqrt(2 * np.maximum(ratio, 0))
     at = int(np.argmax(z))
     return Apart(z=float(z[at]), excess=float(counts[at] - expected[at]), threshold=float(thresholds[at]))
 
 
-def rows_that_hold(scores: NDArray[np.float64], others: NDArray[np.float64], level: float = FALSE_SHARE) -> Any:
+def rows_that_hold(scoring: Scoring, features: NDArray[np.int64], level: float = FALSE_SHARE) -> NDArray[np.bool_]:
     """Rows of a pool that stand out one by one, of which at most a share is expected to be ordinary.
 
     Benjamini and Hochberg's procedure on ranks among reference rows, each weighed against the others.
 
     Args:
-        scores: of the pool.
-        others: of the reference.
+        scoring: pool and reference on one scale.
+        features: the chosen features.
         level: the expected share of ordinary rows among those that hold.
 
     Returns:
-        A boolean for each row of the pool.
+        One flag for each row of the pool.
     """
     from scipy.stats import false_discovery_control
 
+    scores, others = scoring.pool_scores(features), scoring.reference_scores(features)
     at_least = others.size - np.searchsorted(np.sort(others), scores, side="left")
     p_values = (1 + at_least) / (1 + others.size)
-    return false_discovery_control(p_values, method="bh") <= level
+    return np.asarray(false_discovery_control(p_values, method="bh") * scoring.rows / scores.size <= level)

@@ -56,6 +56,7 @@ class Scoring:
         features: the directed columns.
         k: how many rows are to be chosen.
         m: how many columns.
+        rows: of the whole pool, of which the heaviest may be all that is here.
         near_weight: how much the nearest neighbour counts in the part as a whole, from 0 to 1.
         pool: the rows to choose from.
         reference: a sample of the reference rows, each weighed against the others.
@@ -67,6 +68,7 @@ class Scoring:
     features: DirectedColumns
     k: int
     m: int
+    rows: int
     near_weight: float
     pool: ScoredRows
     reference: ScoredRows
@@ -112,6 +114,7 @@ class Scoring:
             features=features,
             k=k,
             m=m,
+            rows=size,
             near_weight=near_weight(apart.nearest, around.sample.nearest, k, size) if rows.size else 0.0,
             pool=ScoredRows(
                 cells=cells, weights=features.weights(weigher, cells), apartness=apart.spread(rows, len(totals))
