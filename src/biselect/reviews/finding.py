@@ -59,7 +59,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; its sentence is made by `biselect.pages.words`."""
-        return {**asdict(self), "interval": None if self.interval is None else list(self.interval)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
