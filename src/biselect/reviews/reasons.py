@@ -8,15 +8,14 @@ first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.category import labelled
-from biselect.columns.column_type import MISSING, Cells, ColumnReference
+from biselect.columns.column_type import MISSING, ColumnReference
 from biselect.pages.words import words_of
 from biselect.tables import NamedMatrix
 from biselect.weights.directed import COUNTS, EITHER, PLAIN
@@ -27,7 +26,8 @@ MOST_REASONS = 4  # of a row
 LEAST_SHARE = 0.05  # of a row's score: a smaller part is no reason
 MOST_VALUES = 3  # of a category that are named as usual
 DIGITS = 3  # of numbers that have no end, beyond the size of their column's spread
-MOST_DECIMALS = 6
+EVEN_DECIMALS, MOST_DECIMALS, MOST_DIGITS = 6, 12, 24
+LARGE = 1e15  # numbers from here on are printed with their power of ten
 
 Value = float | str | None
 """A number, the value of a category, or None for a missing cell."""
@@ -85,21 +85,23 @@ def parts_of_rows(
     pool, sample = scoring.pool.cells.rows, scoring.weigher.sample.rows
     least = LEAST_SHARE * scoring.pool_scores(features)[rows]
     for j, name in enumerate(scoring.features.names):
-        column, direction = scoring.weigher.columns[j], directions.get(j)
+        direction, decimals = directions.get(j), decimals_of(sample.values[:, j])
         here, before = values_of(pool, j, rows), None if raw is None else values_of(raw, j, rows)
-        neighbours = [values_of(sample, j, near) for near in similar]
-        decimals = decimals_of(sample.values[:, j])
-        is_rare, usual = (
-            _in_reference(column, pool, j, rows, decimals) if direction is not None else ([False] * len(rows), "")
-        )
-        for at, (value, near, rare) in enumerate(zip(here, neighbours, is_rare, strict=True)):
-            like = not rare and is_outside(value, near)
-            like_it = like or direction is None
-            there = usual_text(near, decimals) if like_it else usual
-            part: dict[str, Any] = {"column": name, "value": value, "usual": there, "like": like_it}
+        in_all = None if direction is None else Usual.of_reference(scoring.weigher.columns[j])
+        for at, (value, near) in enumerate(zip(here, similar, strict=True)):
+            in_similar = Usual.of(values_of(sample, j, near))
+            rare = in_all is not None and not in_all.holds(value)
+            like = not rare and not in_similar.holds(value)
+            usual = in_similar if in_all is None or like else in_all
+            digits = usual.decimals(value, decimals) if rare or like else decimals
+            part: dict[str, Any] = {
+                "column": name,
+                "value": value,
+                "usual": usual.text(digits),
+                "like": usual is in_similar,
+            }
             moved_from = None if before is None or before[at] == value else before[at]
-            moved = "" if moved_from is None else shown_value(moved_from, decimals)
-            text = words_of().reason(part, shown_value(value, decimals), moved)
+            moved = "" if moved_from is None else shown_value(moved_from, digits)
             big = values[at, j] >= least[at] and values[at, j] > 0
             parts[at].append(
                 Part(
@@ -108,7 +110,7 @@ def parts_of_rows(
                     part=float(values[at, j]),
                     moved_from=moved_from,
                     is_reason=bool((rare or like) and big),
-                    text=text,
+                    text=words_of().reason(part, shown_value(value, digits), moved),
                 )
             )
     return parts
@@ -127,58 +129,60 @@ def values_of(matrix: NamedMatrix, column: int, rows: NDArray[np.int64]) -> list
     return [None if np.isnan(value) else str(labels[int(value)]) for value in own]
 
 
-def is_outside(value: Value, others: Sequence[Value]) -> bool:
-    """Whether a value lies outside of what nine tenths of some others have."""
-    few = len(others) * RARE
-    if value is None or isinstance(value, str) or not all(isinstance(other, float) for other in others):
-        return sum(other == value for other in others) <= few
-    numbers = [other for other in others if isinstance(other, float)]
-    return min(sum(other >= value for other in numbers), sum(other <= value for other in numbers)) <= few
+@dataclass(frozen=True, kw_only=True)
+class Usual:
+    """What all but the rarest twentieth of some rows have in a column.
+
+    Attributes:
+        ends: between which their numbers lie; None if there are too few.
+        common: other values, the most common first; None for a gap.
+    """
+
+    ends: tuple[float, float] | None
+    common: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Value]) -> Usual:
+        """Of a few rows."""
+        few = int(len(values) * RARE)
+        numbers = sorted(value for value in values if isinstance(value, float))
+        ends = (numbers[few], numbers[-1 - few]) if len(numbers) > 2 * few else None
+        return cls(ends=ends, common=_common(Counter(one for one in values if not isinstance(one, float)), few))
+
+    @classmethod
+    def of_reference(cls, column: ColumnReference) -> Usual:
+        """Of the whole reference."""
+        if not column.type.is_ranked:
+            return cls(ends=None, common=_common(column.counts.counts, column.rows * RARE))
+        few, numbers = int(column.counts.size * RARE), column.counts
+        low, high = numbers.entry(np.array([few, numbers.size - 1 - few])).tolist()
+        return cls(ends=(low, high), common=_common({None: column.gaps}, column.rows * RARE))
+
+    def holds(self, value: Value) -> bool:
+        """Whether a value is usual."""
+        if isinstance(value, float) and self.ends is not None:
+            return self.ends[0] <= value <= self.ends[1]
+        return (f"{value:.15g}" if isinstance(value, float) else value) in self.common
+
+    def decimals(self, value: Value, decimals: int) -> int:
+        """How many decimals tell a number apart from both ends, at least so many."""
+        if isinstance(value, float) and self.ends is not None:
+            while decimals < MOST_DIGITS and shown_value(value, decimals) in [
+                shown_value(x, decimals) for x in self.ends
+            ]:
+                decimals += 1
+        return decimals
+
+    def text(self, decimals: int) -> str:
+        """The same in words."""
+        ranges = [] if self.ends is None else [words_of().range(*(shown_value(end, decimals) for end in self.ends))]
+        return words_of().alternatives([*ranges, *(shown_value(value, 0) for value in self.common[:MOST_VALUES])])
 
 
-def _in_reference(
-    column: ColumnReference, pool: NamedMatrix, j: int, rows: NDArray[np.int64], decimals: int
-) -> tuple[list[bool], str]:
-    """Which values are rarer in the reference than one in twenty, and what is usual there."""
-    cells = pool.cells(j)
-    cells = Cells(cells.values[rows], cells.labels)
-    missing = np.isnan(cells.values)
-    if column.type.is_ranked:
-        spread = column.distribution
-        residuals = (cells.values - column.location) / column.scale
-        tail = np.minimum(spread.size - spread.below(residuals), spread.at_most(residuals)) / spread.size
-        ends = [column.location + column.scale * spread.quantile(q) for q in (RARE, 1 - RARE)]
-        usual = words_of().range(*(shown_value(end, decimals) for end in ends))
-    else:
-        codes, texts = labelled(cells)
-        labels = [None if np.isnan(code) else texts[int(code)] for code in codes]
-        tail = np.array(column.counts.of(labels)) / max(1, column.rows)
-        usual = _common(column.counts.counts)
-    share = np.where(missing, column.gaps / max(1, column.rows), tail)
-    return (share <= RARE).tolist(), usual
-
-
-def usual_text(values: Sequence[Value], decimals: int) -> str:
-    """What nine tenths of some values are, in words."""
-    if not values:
-        return ""
-    numbers = sorted(value for value in values if isinstance(value, float))
-    if len(numbers) < len(values):
-        return _common(Counter(value if isinstance(value, str) else shown_value(value, decimals) for value in values))
-    few = int(len(values) * RARE)
-    return words_of().range(shown_value(numbers[few], decimals), shown_value(numbers[-1 - few], decimals))
-
-
-def _common(counts: Any) -> str:
-    """The values that most rows have, the most common first."""
-    every, held = sum(counts.values()), 0
-    names: list[str] = []
-    for name, count in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
-        if held >= (1 - 2 * RARE) * every or len(names) == MOST_VALUES:
-            break
-        names.append(shown_value(name, 0))
-        held += count
-    return words_of().alternatives(names)
+def _common(counts: Mapping[str | None, int], few: float) -> tuple[str | None, ...]:
+    """The values that more than a few rows have, the most common first."""
+    order = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return tuple(value for value, count in order if count > few)
 
 
 def decimals_of(values: NDArray[np.float64]) -> int:
@@ -186,25 +190,27 @@ def decimals_of(values: NDArray[np.float64]) -> int:
     present = values[np.isfinite(values)]
     if not present.size:
         return 0
-    for decimals in range(MOST_DECIMALS):
+    for decimals in range(EVEN_DECIMALS):
         if np.allclose(present, present.round(decimals), rtol=0, atol=1e-9):
             return decimals
     low, high = np.quantile(present, [0.25, 0.75])
     spread = high - low or present.std() or 1.0
-    return int(np.clip(DIGITS - 1 - np.floor(np.log10(spread)), 0, 12))
+    return int(np.clip(DIGITS - 1 - np.floor(np.log10(spread)), 0, MOST_DECIMALS))
 
 
 def shown_value(value: Value, decimals: int) -> str:
     """A value as a person reads it.
 
-    >>> shown_value(1234.50, 2), shown_value(None, 0), shown_value("card", 0)
-    ('1,234.5', 'missing', 'card')
+    >>> shown_value(1234.50, 2), shown_value(-1e-9, 2), shown_value(None, 0), shown_value("card", 0)
+    ('1,234.5', '-1e-09', 'missing', 'card')
     """
     if value is None:
         return words_of().missing
     if isinstance(value, str):
-        return value
-    text = f"{value:,.{decimals}f}"
+        return repr(value) if value in ("", words_of().missing) else value  # a text, and no gap
+    if value and (abs(value) >= LARGE or round(value, decimals) == 0):
+        return f"{value:.{DIGITS + max(0, decimals - MOST_DECIMALS)}g}"
+    text = f"{value + 0.0:,.{decimals}f}"  # no minus before zero
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
