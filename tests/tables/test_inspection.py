@@ -30,7 +30,7 @@ def frame(rows=120):
 def review_as(source, options):
     table = bs.table(source, columns=options.columns, csv=options.csv)
     quick = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0))}
-    return bs.review(table, k=options.k, m=options.m, split=options.split, **quick)
+    return bs.review(table, split=options.split, **quick)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
@@ -40,7 +40,7 @@ def test_frames_are_looked_at_too_and_options_go_to_review(make):
     assert [column.role for column in found.columns] == ["id", "time", "number", "number", "category"]
     assert found.reading is None and found.form == {}
     review = review_as(table, found.options)
-    assert review.selection.samples.size == found.options.k == 4
+    assert (review.problem.k, review.problem.m) == (9, 2), "of 48 rows and three columns, as nobody said"
     assert "TABLE.csv" in found.command() and "<table>" in found._repr_html_()
 
 

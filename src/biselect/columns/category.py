@@ -61,6 +61,11 @@ class LabelCounts:
         """Labels that stand once, a missing cell aside."""
         return sum(count == 1 for label, count in self.counts.items() if label is not None)
 
+    @property
+    def are_flags(self) -> bool:
+        """Whether they are true, false or missing."""
+        return {None} != {*self.counts} <= {*FLAG, None}
+
     def weight(self, counts: ArrayLike, *, own: bool = False) -> NDArray[np.float64]:
         """-log p of labels that stand so many times in the reference; `own` for rows of the reference itself."""
         others = 1 - own  # how many rows a row of another table adds to the reference
@@ -69,7 +74,7 @@ class LabelCounts:
 
     def of(self, labels: Sequence[str | None]) -> list[int]:
         """How often each of these stands in the reference."""
-        if {*self.counts, None} <= {*FLAG, None}:
+        if self.are_flags:
             labels = [AS_FLAG.get(label or "", label) for label in labels]
         return [self.counts.get(label, 0) for label in labels]
 

@@ -63,12 +63,6 @@ class Distribution:
         """Entries at or below x: the paper's R_j(x)."""
         return self._counted(np.searchsorted(self.values, x, side="right"))
 
-    def last_other(self, x: NDArray[np.float64], own: bool) -> NDArray[np.float64]:
-        """For each x the largest entry; where x is that entry itself (`own`), the largest of the others."""
-        if not own or self.values.size < 2:
-            return np.full(np.shape(x), self.values[-1])
-        return np.where(x >= self.values[-1], self.entry(np.array(self.size - 2)), self.values[-1])
-
     def entry(self, position: NDArray[np.int64]) -> NDArray[np.float64]:
         """The entries at these positions of the ascending order, counted from 0."""
         return self.values[np.searchsorted(self.counts, position, side="right")]
@@ -274,7 +268,8 @@ def upper_surprise(column: Distribution, x: NDArray[np.float64], *, own: bool = 
     >>> upper_surprise(exact_distribution(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
     [0.0, 1.61, 5.74]
     """
-    last = column.values[-1]
-    length = outer_length(last - column.quantile(1 - OUTER), column)
-    share = (1 + column.size - column.below(x) - own) / (column.size + 1 - own)
-    return -np.log(share) + beyond(x - column.last_other(x, own), length)
+    n = column.size - own
+    last = float(column.entry(np.array(n - 1)))  # of the others, for the one entry that can lie beyond them
+    outer = (1 - OUTER) * ((n - 1) / n if own else 1.0)  # where their outer share begins among all
+    length = outer_length(last - column.quantile(outer), column)
+    return beyond(x - last, length) - np.log((1 + n - column.below(x)) / (n + 1))

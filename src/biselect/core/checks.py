@@ -100,6 +100,13 @@ def check_integer(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def texts(field: str, values: Any) -> tuple[str, ...]:
+    """The entries of a list as texts."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{field} must be a list of names, got {values!r}")
+    return tuple(map(str, values))
+
+
 class Names(tuple[str, ...]):
     """Names that were looked at: a problem made from another one need not compare them all again."""
 
@@ -112,9 +119,7 @@ def names(
         return names
     if names is None:
         raise InputError(f"directions say how features look at columns: give {field} too")
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise InputError(f"{field} must be a list of names, got {names!r}")
-    result = Names(str(name) for name in names)
+    result = Names(texts(field, names))
     if len(result) != length:
         raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
     if directions is not None and len(directions) != length:

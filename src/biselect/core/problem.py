@@ -82,7 +82,7 @@ class SelectionProblem:
     ) -> None:
         weights = checks.matrix(coupling)
         n, d = weights.shape
-        directions = None if directions is None else tuple(map(str, directions))
+        directions = None if directions is None else checks.texts("directions", directions)
         factor = checks.number("coupling_weight (λ)", coupling_weight)
         if factor < 0:
             raise InputError(f"coupling_weight (λ) must not be negative, got {factor:g}; put signs into the coupling")

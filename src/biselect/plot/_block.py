@@ -144,7 +144,7 @@ def _cells(axes: Axes, content: Content, rows: int, columns: int, roomy: bool) -
     sides = np.array(
         [["adds" if value >= 0 else "takes" for value in row] for row in adds]
         if content.sides is None
-        else [[side if side in SIDES else "" for side in row[:columns]] for row in content.sides[:rows]]
+        else [[side if side in ("low", "high") else "" for side in row[:columns]] for row in content.sides[:rows]]
     )
     hues = np.array([[to_rgb(SIDES[side][0]) for side in row] for row in sides])
     shades = 1 - (0.04 + 0.91 * strength[..., None]) * (1 - hues)

@@ -19,7 +19,7 @@ from biselect.progress import Progress
 from biselect.reviews._view import WholeTable
 from biselect.reviews.caveats import Caveats, budget_caveats, caveat_of, table_caveats
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, only
-from biselect.reviews.result import ANSWER_WORK, Review, find_neighbours, make_review
+from biselect.reviews.result import ANSWER_WORK, Review, find_neighbours, find_null, make_review
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
 from biselect.weights.directed import usual_rows
 from biselect.weights.maps import stored_name
@@ -77,6 +77,7 @@ class LargeReview:
             nearby,
             caveats,
             table=table,
+            null=find_null(table, problem, self.search, self.tables.step, caveats),
             whole=self._whole(kept_pool, problem),
             index=index,
             calibration=kept_pool.weighing(self._asked(problem)).to_bytes(),

@@ -38,30 +38,31 @@ class Scan:
     threshold: float
 
 
-def scan(scores: NDArray[np.float64], others: NDArray[np.float64], deepest: int) -> Scan:
+def scan(scores: NDArray[np.float64], others: NDArray[np.float64], deepest: int, rows: int) -> Scan:
     """Look for the threshold among the highest scores above which two tables differ most.
 
     Args:
-        scores: of the rows of one table.
-        others: of another.
+        scores: of the rows of one table, at least the highest.
+        others: of all rows of another.
         deepest: how many of the highest scores are tried as thresholds.
+        rows: how many rows the first table has.
     """
     ascending, other = np.sort(scores), np.sort(others)
     thresholds = np.unique(ascending[-deepest:])
     n, r = _counts(ascending, other, thresholds)
-    share = ascending.size / (ascending.size + other.size)  # of the rows above, if the tables do not differ
+    share = rows / (rows + other.size)  # of the rows above, if the tables do not differ
     ratio = special.xlogy(n, n / (n + r) / share) + special.xlogy(r, r / (n + r) / (1 - share))
     z = np.sign(n / (n + r) - share) * np.sqrt(2 * np.maximum(ratio, 0))
     at = int(np.argmax(z))
     return Scan(z=float(z[at]), rows=int(n[at]), others=int(r[at]), threshold=float(thresholds[at]))
 
 
-def largest_excess(scores: NDArray[np.float64], others: NDArray[np.float64], deepest: int) -> Scan:
+def largest_excess(scores: NDArray[np.float64], others: NDArray[np.float64], deepest: int, rows: int) -> Scan:
     """The threshold above which one table has the most rows more than the rate of the other lets expect; z is 0."""
     ascending, other = np.sort(scores), np.sort(others)
     thresholds = np.unique(ascending[-deepest:])
     n, r = _counts(ascending, other, thresholds)
-    at = int(np.argmax(n - r * ascending.size / other.size))
+    at = int(np.argmax(n - r * rows / other.size))
     return Scan(z=0.0, rows=int(n[at]), others=int(r[at]), threshold=float(thresholds[at]))
 
 
@@ -95,7 +96,7 @@ class Null:
         """
         rng, reference = np.random.default_rng(seed), scoring.reference
         rows = len(reference.weights)
-        size = min(len(scoring.pool.weights), rows // 2)
+        size = min(scoring.rows, rows // 2)
         k = max(2, min(scoring.k, size // FEWEST_ROWS))
         blocks = _Blocks(columns=scoring.features.columns, forced=forced, k=min(k, size), m=scoring.m)
         z = []
@@ -105,7 +106,7 @@ class Null:
             alone = scoring.drawn_parts(drawn, rest, k)
             features = blocks.best(np.ascontiguousarray(reference.weights.T[:, drawn]), alone[drawn], rng)
             scores = reference.scores(alone, features)
-            z.append(scan(scores[drawn], scores[rest], DEEPER * k).z)
+            z.append(scan(scores[drawn], scores[rest], DEEPER * k, size).z)
         return cls(z=np.sort(z))
 
     def p(self, z: float) -> float:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from biselect.core import SelectionProblem
 from biselect.core.checks import check_integer
 from biselect.errors import InputError
@@ -17,10 +15,17 @@ from biselect.large.opening import large_tables, needs_all_rows
 from biselect.options import Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
-from biselect.reviews._null import Null
 from biselect.reviews.caveats import Caveats, budget_caveats, filled_caveats, table_caveats
 from biselect.reviews.kinds import find_kinds, kind_seconds, only, refuse_kinds
-from biselect.reviews.result import Review, find_answer, find_neighbours, make_review, refuse_reach, review_problem
+from biselect.reviews.result import (
+    Review,
+    find_answer,
+    find_neighbours,
+    find_null,
+    make_review,
+    refuse_reach,
+    review_problem,
+)
 from biselect.tables import (
     Table,
     call_in_words,
@@ -107,11 +112,7 @@ def review(
     with step(phrase("steps.kinds")):
         options: Any = {"solver": search.solver, "seed": search.seed, "time_limit": kind_seconds(search)}
         unusual = caveats.attempt("kinds", find_kinds, selection, kinds=form.kinds, **options) or only(selection)
-    null = None
-    if not tables.is_own_reference:
-        with step(phrase("steps.chance")):
-            forced = np.array(problem.feature_rules.forced_in, dtype=np.int64)
-            null = caveats.attempt("chance", Null.of, tables.scoring, forced, seed=search.seed)
+    null = find_null(tables, problem, search, step, caveats)
     report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
     return make_review(unusual, nearby, caveats, table=tables, null=null, **report)
 

@@ -23,9 +23,10 @@ from biselect.options import Compute
 from biselect.pages.answer_files import told_files
 from biselect.pages.words import phrase
 from biselect.progress import Steps
+from biselect.reviews._null import Null
 from biselect.reviews._view import WholeTable, report_data
 from biselect.reviews.caveats import Caveats
-from biselect.reviews.finding import find
+from biselect.reviews.finding import find, rows_that_hold
 from biselect.reviews.kinds import FILE as KINDS
 from biselect.reviews.kinds import FORMAT, Kind, KindList, find_kinds, only
 from biselect.solvers import check_proof
@@ -175,11 +176,10 @@ def _expected(
         options["whole"] = WholeTable(kept=problem, **facts)
     nearby = [kinds[0].selection]
     if tables is not None:
-        options["finding"] = find(kinds[0].selection, tables.scoring, None)
-        kinds = replace(
-            kinds,
-            kinds=tuple(replace(kind, p=one["p"]) for kind, one in zip(kinds, content["kinds"]["list"], strict=True)),
-        )
+        scoring, features = tables.scoring, kinds[0].selection.features
+        null = Null.of(scoring, np.array(problem.feature_rules.forced_in, dtype=np.int64), seed=tables.weigher.seed)
+        kinds = kinds.tested(scoring, null)
+        options |= {"finding": find(kinds[0].selection, scoring, null), "holds": rows_that_hold(scoring, features)}
     expected = report_data(kinds, nearby, Caveats(), **options)
     own = expected["neighbours"][0]
     near = content["neighbours"]  # answers of other problems, which no proof is about
@@ -192,7 +192,7 @@ def _expected(
         re.match("at most [0-9]+ rows? per (.+)", text, re.DOTALL) for text in (content["rules"] or {}).get("words", ())
     ]
     expected["rules"] = rules_in_words(problem, next((limit[1] for limit in limits if limit), None))
-    for name in ("finding", "reference", "columns"):
+    for name in ("finding", "false_share", "reference", "columns"):
         expected[name] = content[name]
     for kind, one in zip(expected["kinds"]["list"], content["kinds"]["list"], strict=True):
         kind["p"] = one["p"]

@@ -61,7 +61,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; its sentence is made by `biselect.pages.words`."""
-        return {**asdict(self), "interval": None if self.interval is None else list(self.interval)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
@@ -79,59 +79,65 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     scores = scoring.pool_scores(features)
     if null is None:
         threshold = float(scores[selection.samples].min())
-        cutoffs = _cutoffs(scoring.pool, scores, features, threshold)
-        members = _alike(scoring.pool, scores, threshold, cutoffs)
+        members, traits = shared(scoring.pool, np.flatnonzero(scores >= threshold), features)
         chosen = int(np.isin(selection.samples, members).sum())
-        return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(cutoffs))
+        return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(traits))
     others = scoring.reference_scores(features)
-    rate = scores.size / others.size
-    p, excess = null.p(scan(scores, others, DEEPER * scoring.k).z), largest_excess(scores, others, scoring.k)
-    apart = apart_from_body(np.concatenate([scores, others]), scoring.k)
+    rate = scoring.rows / others.size
+    p = null.p(scan(scores, others, DEEPER * scoring.k, scoring.rows).z)
+    excess = largest_excess(scores, others, scoring.k, scoring.rows)
+    every = np.concatenate([scores, others])
+    body = every if scoring.rows == scores.size else others  # the heaviest rows of a pool have none
+    apart = apart_from_body(every, body, scoring.rows + others.size, scoring.k)
     if p <= LEVEL + 1e-9 and excess.rows - excess.others * rate >= 1:
         case, threshold = MORE, excess.threshold
     elif apart.z > CLEARLY_APART and apart.excess >= FEWEST_APART:
         case, threshold = AS_REFERENCE, apart.threshold
     else:
         return Finding(case=NOTHING, chosen=0, expected=excess.others * rate, p=p, sample=others.size)
-    cutoffs = _cutoffs(scoring.pool, scores, features, threshold)
-    members, alike = (
-        _alike(scoring.pool, scores, threshold, cutoffs),
-        _alike(scoring.reference, others, threshold, cutoffs),
-    )
+    members, traits = shared(scoring.pool, np.flatnonzero(scores >= threshold), features)
+    alike = _alike(scoring.reference, np.flatnonzero(others >= threshold), traits)
     n, r = members.size, alike.size
     return Finding(
         case=case,
         chosen=int(np.isin(selection.samples, members).sum()),
         rows=max(0, round(n - r * rate)),
         expected=r * rate,
-        interval=excess_interval(n, r, scores.size, others.size),
+        interval=excess_interval(n, r, scoring.rows, others.size),
         p=p,
         pool_rows=_listed(members, scores),
         reference_rows=_listed(alike, others),
         sample=others.size,
-        traits=tuple(cutoffs),
+        traits=tuple(traits),
     )
 
 
-def _cutoffs(
-    rows: ScoredRows, scores: NDArray[np.float64], features: NDArray[np.int64], threshold: float
-) -> dict[int, float]:
-    """The features that most rows at or above a threshold share, and what a cell like theirs weighs there at least."""
-    weights = rows.weights[np.ix_(np.flatnonzero(scores >= threshold), features)]
+def shared(
+    table: ScoredRows, rows: NDArray[np.int64], features: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], dict[int, float]]:
+    """What most of some rows are unusual in, and which of them share nearly all of it.
+
+    Args:
+        table: pool or reference.
+        rows: positions in it.
+        features: to look at.
+
+    Returns:
+        The rows that share it, and of each feature that is shared what a cell like theirs weighs at least.
+    """
+    weights = table.weights[np.ix_(rows, features)]
     cutoffs = np.maximum(np.median(weights, axis=0) / ALIKE, COUNTS)
-    shared = (weights > cutoffs).mean(axis=0) >= SHARED
-    return dict(zip(features[shared].tolist(), cutoffs[shared].tolist(), strict=True))
+    common = (weights > cutoffs).mean(axis=0) >= SHARED
+    traits = dict(zip(features[common].tolist(), cutoffs[common].tolist(), strict=True))
+    return _alike(table, rows, traits), traits
 
 
-def _alike(
-    rows: ScoredRows, scores: NDArray[np.float64], threshold: float, cutoffs: Mapping[int, float]
-) -> NDArray[np.int64]:
-    """The rows at or above a threshold that share nearly all of these features."""
-    above = np.flatnonzero(scores >= threshold)
-    if not cutoffs:
-        return above
-    like = rows.weights[np.ix_(above, np.array(list(cutoffs.keys())))] > np.array(list(cutoffs.values()))
-    return above[like.mean(axis=1) >= SHARED]
+def _alike(table: ScoredRows, rows: NDArray[np.int64], traits: Mapping[int, float]) -> NDArray[np.int64]:
+    """Those of some rows that share nearly all of these features."""
+    if not traits:
+        return rows
+    like = table.weights[np.ix_(rows, np.array(list(traits)))] > np.array(list(traits.values()))
+    return rows[like.mean(axis=1) >= SHARED]
 
 
 def _listed(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[int, ...]:
@@ -170,39 +176,38 @@ class Apart:
     threshold: float
 
 
-def apart_from_body(scores: NDArray[np.float64], k: int) -> Apart:
+def apart_from_body(scores: NDArray[np.float64], body: NDArray[np.float64], rows: int, k: int) -> Apart:
     """Look for rows apart from the bulk.
 
     Sums of weights have a hazard that does not fall, whether their columns go together or not. So the largest hazard in
     the body bounds the tail, and a group of rows apart lies beyond that bound.
 
     Args:
-        scores: of all rows, of pool and reference.
+        scores: of pool and reference, at least the highest.
+        body: of rows that show the bulk of both.
+        rows: how many rows both have.
         k: how many rows were chosen.
     """
-    ascending = np.sort(scores)
-    thresholds = ascending[::-1][: max(k, int(TAIL * ascending.size))]
+    thresholds = np.sort(scores)[::-1][: max(k, int(TAIL * rows))]
     counts = np.arange(1, thresholds.size + 1)
-    expected = np.maximum(ascending.size * _tail_bound(ascending, thresholds), 1e-3)
+    expected = np.maximum(rows * _tail_bound(body, thresholds), 1e-3)
     ratio = counts * np.log(counts / expected) - (counts - expected)
     z = np.sign(counts - expected) * np.sqrt(2 * np.maximum(ratio, 0))
     at = int(np.argmax(z))
     return Apart(z=float(z[at]), excess=float(counts[at] - expected[at]), threshold=float(thresholds[at]))
 
 
-def _tail_bound(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tail_bound(body: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     """The share of rows at or above thresholds, by the largest hazard in the body; 1 within the body itself."""
     hazards = []
     for low, high in BODY:
-        start, end = np.quantile(scores, [low, high])
+        start, end = np.quantile(body, [low, high])
         hazards.append((np.log((1 - low) / (1 - high)) / max(end - start, 1e-9), end, 1 - high))
     hazard, start, share = max(hazards)
-    return np.where(thresholds > start, share * np.exp(-hazard * np.maximum(thresholds - start, 0)), 1.0)
+    return np.where(thresholds >= start, share * np.exp(-hazard * np.maximum(thresholds - start, 0)), 1.0)
 
 
-def rows_that_hold(
-    scores: NDArray[np.float64], others: NDArray[np.float64], level: float = FALSE_SHARE
-) -> NDArray[np.bool_]:
+def rows_that_hold(scoring: Scoring, features: NDArray[np.int64], level: float = FALSE_SHARE) -> NDArray[np.bool_]:
     """Rows of a pool that stand out one by one, of which at most a share is expected to be ordinary.
 
     How many ordinary rows reach a threshold is expected by the reference's rate there, or by the tail that its body
@@ -210,15 +215,16 @@ def rows_that_hold(
     asked only where the pool holds more than chance gives.
 
     Args:
-        scores: of the pool.
-        others: of the reference.
+        scoring: pool and reference on one scale.
+        features: the chosen features.
         level: the expected share of ordinary rows among those that hold.
 
     Returns:
-        A boolean for each row of the pool.
+        One flag for each row of the pool.
     """
+    scores, others = scoring.pool_scores(features), scoring.reference_scores(features)
     thresholds = np.sort(scores)[::-1]
     by_rate = (others.size - np.searchsorted(np.sort(others), thresholds, side="left")) / others.size
-    ordinary = scores.size * np.minimum(by_rate, MARGIN * _tail_bound(others, thresholds))
+    ordinary = scoring.rows * np.minimum(by_rate, MARGIN * _tail_bound(others, thresholds))
     allowed = np.flatnonzero(ordinary <= level * np.arange(1, scores.size + 1))
     return scores >= thresholds[allowed[-1]] if allowed.size else np.zeros(scores.size, dtype=bool)

@@ -127,7 +127,8 @@ class KindList(Sequence[Kind]):
             others = scoring.reference_scores(kind.selection.features)
             if not reference.any():
                 break
-            p = null.p(scan(scores[pool], others[reference], DEEPER * scoring.k).z)
+            rows = scoring.rows - int((~pool).sum())
+            p = null.p(scan(scores[pool], others[reference], DEEPER * scoring.k, rows).z)
             kinds[at] = replace(kind, p=p)
             if p > LEVEL + 1e-9:
                 break

@@ -8,7 +8,7 @@ first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns.column_type import MISSING
-from biselect.pages.words import phrase, words_of
+from biselect.pages.words import phrase, short_name, words_of
 from biselect.tables import NamedMatrix
 from biselect.weights.directed import COUNTS, EITHER, PLAIN
 from biselect.weights.scoring import Scoring
@@ -27,7 +27,8 @@ MOST_REASONS = 4  # of a row
 LEAST_SHARE = 0.05  # of a row's score: a smaller part is no reason
 MOST_VALUES = 3  # of a category that are named as usual
 DIGITS = 3  # of numbers that have no end, beyond the size of their column's spread
-MOST_DECIMALS = 6
+EVEN_DECIMALS, MOST_DECIMALS, MOST_DIGITS = 6, 12, 24
+LARGE = 1e15  # numbers from here on are printed with their power of ten
 
 Value = float | str | None
 """A number, the value of a category, or None for a missing cell."""
@@ -119,17 +120,20 @@ class Reasons:
         big: NDArray[np.bool_],
     ) -> list[Part]:
         """The parts of one column; `direction` is None where it was not chosen, `big` says which parts are told."""
-        pool, decimals, words = self.scoring.pool.cells.rows, self.decimals[j], words_of()
-        here, outside, nearby = values_of(pool, j, rows), *self._among_similar(j, rows, similar)
-        rare, usual = [False] * len(rows), ""
-        if direction is not None:
-            rare, usual = self._in_reference(j, rows)
+        in_all = None if direction is None else self.usual(j)
+        here = values_of(self.scoring.pool.cells.rows, j, rows)
         before = here if self.raw is None else values_of(self.raw, j, rows)
         column = []
-        for at, value in enumerate(here):
-            like = direction is None or (outside[at] and not rare[at])
-            told = nearby[at] if like else usual
-            moved = "" if before[at] == value else shown_value(before[at], decimals)
+        for at, (value, in_similar) in enumerate(zip(here, self._among_similar(j, similar), strict=True)):
+            rare = in_all is not None and not in_all.holds(value)
+            outside = not rare and not in_similar.holds(value)
+            usual = in_similar if in_all is None or outside else in_all
+            decimals = self.decimals[j]
+            if rare or outside:
+                decimals = usual.decimals(value, decimals)
+            moved_from = None if before[at] == value else before[at]
+            moved = "" if moved_from is None else shown_value(moved_from, decimals)
+            text = usual.text(decimals)
             column.append(
                 Part(
                     column=self.scoring.features.names[j],
@@ -137,48 +141,40 @@ class Reasons:
                     part=float(parts[at]),
                     value=value,
                     shown=shown_value(value, decimals),
-                    moved_from=before[at] if moved else None,
-                    usual=told,
-                    like=like,
-                    is_reason=bool(big[at] and (rare[at] or outside[at])),
-                    against=words.usual(told, like=like, moved_from=moved),
+                    moved_from=moved_from,
+                    usual=text,
+                    like=usual is in_similar,
+                    is_reason=bool(big[at] and (rare or outside)),
+                    against=words_of().usual(text, like=usual is in_similar, moved_from=moved),
                 )
             )
         return column
 
-    def _among_similar(
-        self, j: int, rows: NDArray[np.int64], similar: NDArray[np.int64]
-    ) -> tuple[list[bool], list[str]]:
-        """Which values lie outside of what nine tenths of the rows most like theirs have, and what these have."""
-        sample, pool, decimals = self.scoring.weigher.sample.rows, self.scoring.pool.cells.rows, self.decimals[j]
-        few = int(similar.shape[1] * RARE)
-        if j in sample.labels or np.isnan(nearby := np.sort(sample.values[similar, j], axis=1)).any():
-            others = [values_of(sample, j, near) for near in similar]
-            own = values_of(pool, j, rows)
-            outside = [near.count(value) <= few for value, near in zip(own, others, strict=True)]
-            return outside, [_usual_values(near, decimals) for near in others]
-        lows, highs = nearby[:, few], nearby[:, -1 - few]
-        values = pool.values[rows, j]
-        ranges = zip(lows.tolist(), highs.tolist(), strict=True)
-        texts = [words_of().range(shown_value(low, decimals), shown_value(high, decimals)) for low, high in ranges]
-        return (~((values >= lows) & (values <= highs))).tolist(), texts
+    def usual(self, j: int) -> Usual:
+        """What is usual in a column of the reference."""
+        column = self.scoring.weigher.columns[j]
+        if not column.type.is_ranked:
+            return Usual(ends=None, common=_common(column.counts.counts, column.rows * RARE))
+        few, numbers = int(column.counts.size * RARE), column.counts
+        low, high = numbers.entry(np.array([few, numbers.size - 1 - few])).tolist()
+        return Usual(ends=(low, high), common=_common({None: column.gaps}, column.rows * RARE))
 
-    def _in_reference(self, j: int, rows: NDArray[np.int64]) -> tuple[list[bool], str]:
-        """Which values are rarer in the reference than one in twenty, and what is usual there."""
-        column, cells = self.scoring.weigher.columns[j], self.scoring.pool.cells.rows.cells(j)
-        values, size = cells.values[rows], max(1, column.rows)
-        if column.type.is_ranked:
-            spread = column.distribution
-            residuals = (values - column.location) / column.scale
-            share = np.minimum(spread.size - spread.below(residuals), spread.at_most(residuals)) / spread.size
-            ends = [column.location + column.scale * spread.quantile(q) for q in (RARE, 1 - RARE)]
-            usual = words_of().range(*(shown_value(end, self.decimals[j]) for end in ends))
-        else:
-            own = values_of(self.scoring.pool.cells.rows, j, rows)
-            labels = [f"{value:.15g}" if isinstance(value, float) else value for value in own]
-            share, usual = np.array(column.counts.of(labels)) / size, _common(column.counts.counts)
-        share = np.where(np.isnan(values), column.gaps / size, share)
-        return (share <= RARE).tolist(), usual
+    def _among_similar(self, j: int, similar: NDArray[np.int64]) -> list[Usual]:
+        """What is usual among the rows most like each of some rows."""
+        sample = self.scoring.weigher.sample.rows
+        if j in sample.labels:
+            return [Usual.of(values_of(sample, j, near)) for near in similar]
+        nearby = np.sort(sample.values[similar, j], axis=1)  # gaps come last
+        few, numbers = int(nearby.shape[1] * RARE), (~np.isnan(nearby)).sum(axis=1)
+        lows = nearby[:, few].tolist()
+        highs = np.take_along_axis(nearby, np.maximum(numbers - 1 - few, 0)[:, None], axis=1)[:, 0].tolist()
+        return [
+            Usual(
+                ends=(low, high) if number > 2 * few else None,
+                common=(None,) * (nearby.shape[1] - number > few),
+            )
+            for low, high, number in zip(lows, highs, numbers.tolist(), strict=True)
+        ]
 
     def trait(self, rows: NDArray[np.int64], feature: int) -> dict[str, Any]:
         """What some rows have in common in a chosen column.
@@ -193,17 +189,28 @@ class Reasons:
         scoring = self.scoring
         j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
         name, column = scoring.features.names[j], scoring.weigher.columns[j]
-        told = {"column": name, "direction": direction}
-        if direction in (MISSING, EITHER, PLAIN) or not column.type.is_ranked:
-            key = direction if direction == MISSING else "either" if direction in (EITHER, PLAIN) else "value"
-            return told | {"text": phrase(f"finding.trait_{key}", column=name, value=direction)}
-        values = scoring.pool.cells.rows.values[rows[scoring.pool.weights[rows, feature] > COUNTS], j]
-        low, high = (shown_value(float(end), self.decimals[j]) for end in (values.min(), values.max()))
-        spread = column.distribution
-        if np.ptp(values) > column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE)):  # too wide to say much
-            end = {"low": high, "high": low}.get(direction, words_of().range(low, high))
-            return told | {"text": phrase(f"finding.trait_{direction}", column=name, range=end)}
-        return told | {"text": phrase("finding.trait_range", column=name, range=words_of().range(low, high))}
+        rows = rows[scoring.pool.weights[rows, feature] > COUNTS]
+        weighed = scoring.pool.cells.rows.values[rows, j]
+        values = weighed if self.raw is None else self.raw.values[rows, j]
+        weighed, values = (cells[~np.isnan(weighed)] for cells in (weighed, values))
+        below = weighed < column.location if column.type.is_ranked else np.zeros(0, dtype=bool)
+        facts: dict[str, Any] = {"column": short_name(name, scoring.features.names)}
+        if name.isdigit():
+            facts["column"] = phrase("finding.unnamed", column=name)
+        if direction == MISSING or not column.type.is_ranked or not values.size:
+            key = direction if direction in (MISSING, EITHER) else "value" if direction != PLAIN else EITHER
+            facts["value"] = short_name(direction, ())
+        elif direction in (EITHER, PLAIN) and 0 < below.sum() < below.size:
+            key, ends = "both", (values[below].max(), values[~below].min())
+        else:
+            spread, ends = column.distribution, (values.min(), values.max())
+            wide = column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE))
+            key = ("low" if below[0] else "high") if np.ptp(weighed) > wide else "range"
+        if key in ("both", "low", "high", "range"):
+            facts["low"], facts["high"] = (shown_value(float(end), self.decimals[j]) for end in ends)
+            facts["range"] = words_of().range(facts["low"], facts["high"])
+        text = phrase(f"finding.trait_{key}", **facts)
+        return {"column": name, "direction": direction, "text": text, "rows": rows.size}
 
 
 def reasons_of(parts: Sequence[Part]) -> list[Part]:
@@ -219,21 +226,51 @@ def values_of(matrix: NamedMatrix, column: int, rows: NDArray[np.int64]) -> list
     return [None if np.isnan(value) else str(labels[int(value)]) for value in own]
 
 
-def _usual_values(values: Sequence[Value], decimals: int) -> str:
-    """The most common of some values, in words."""
-    return _common(Counter(shown_value(value, decimals) for value in values))
+@dataclass(frozen=True, kw_only=True)
+class Usual:
+    """What all but the rarest twentieth of some rows have in a column.
+
+    Attributes:
+        ends: between which their numbers lie; None if there are too few.
+        common: other values, the most common first; None for a gap.
+    """
+
+    ends: tuple[float, float] | None
+    common: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Value]) -> Usual:
+        """Of a few rows."""
+        few = int(len(values) * RARE)
+        numbers = sorted(value for value in values if isinstance(value, float))
+        ends = (numbers[few], numbers[-1 - few]) if len(numbers) > 2 * few else None
+        return cls(ends=ends, common=_common(Counter(one for one in values if not isinstance(one, float)), few))
+
+    def holds(self, value: Value) -> bool:
+        """Whether a value is usual."""
+        if isinstance(value, float) and self.ends is not None:
+            return self.ends[0] <= value <= self.ends[1]
+        return (f"{value:.15g}" if isinstance(value, float) else value) in self.common
+
+    def decimals(self, value: Value, decimals: int) -> int:
+        """How many decimals tell a number apart from both ends, at least so many."""
+        if isinstance(value, float) and self.ends is not None:
+            while decimals < MOST_DIGITS and shown_value(value, decimals) in [
+                shown_value(x, decimals) for x in self.ends
+            ]:
+                decimals += 1
+        return decimals
+
+    def text(self, decimals: int) -> str:
+        """The same in words."""
+        ranges = [] if self.ends is None else [words_of().range(*(shown_value(end, decimals) for end in self.ends))]
+        return words_of().listed([*ranges, *(shown_value(value, 0) for value in self.common[:MOST_VALUES])], "or")
 
 
-def _common(counts: Any) -> str:
-    """The values that most rows have, the most common first."""
-    every, held = sum(counts.values()), 0
-    names: list[str] = []
-    for name, count in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
-        if held >= (1 - 2 * RARE) * every or len(names) == MOST_VALUES:
-            break
-        names.append(shown_value(name, 0))
-        held += count
-    return words_of().alternatives(names)
+def _common(counts: Mapping[str | None, int], few: float) -> tuple[str | None, ...]:
+    """The values that more than a few rows have, the most common first."""
+    order = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return tuple(value for value, count in order if count > few)
 
 
 def decimals_of(values: NDArray[np.float64]) -> int:
@@ -241,23 +278,25 @@ def decimals_of(values: NDArray[np.float64]) -> int:
     present = values[np.isfinite(values)]
     if not present.size:
         return 0
-    for decimals in range(MOST_DECIMALS):
+    for decimals in range(EVEN_DECIMALS):
         if np.allclose(present, present.round(decimals), rtol=0, atol=1e-9):
             return decimals
     low, high = np.quantile(present, [0.25, 0.75])
     spread = high - low or present.std() or 1.0
-    return int(np.clip(DIGITS - 1 - np.floor(np.log10(spread)), 0, 12))
+    return int(np.clip(DIGITS - 1 - np.floor(np.log10(spread)), 0, MOST_DECIMALS))
 
 
 def shown_value(value: Value, decimals: int) -> str:
     """A value as a person reads it.
 
-    >>> shown_value(1234.50, 2), shown_value(None, 0), shown_value("card", 0)
-    ('1,234.5', 'missing', 'card')
+    >>> shown_value(1234.50, 2), shown_value(-1e-9, 2), shown_value(None, 0), shown_value("card", 0)
+    ('1,234.5', '-1e-09', 'missing', 'card')
     """
     if value is None:
         return words_of().missing
     if isinstance(value, str):
-        return value
-    text = f"{value:,.{decimals}f}"
+        return repr(value) if value in ("", words_of().missing) else value  # a text, and no gap
+    if value and (abs(value) >= LARGE or round(value, decimals) == 0):
+        return f"{value:.{DIGITS + max(0, decimals - MOST_DECIMALS)}g}"
+    text = f"{value + 0.0:,.{decimals}f}"  # no minus before zero
     return text.rstrip("0").rstrip(".") if "." in text else text

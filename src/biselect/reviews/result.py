@@ -236,6 +236,17 @@ def find_neighbours(
         return [selection]
 
 
+def find_null(
+    table: WeighedTables, problem: SelectionProblem, search: Search, step: Steps, caveats: Caveats
+) -> Null | None:
+    """Draws of the reference; None if the pool was compared with itself, or if they fail."""
+    if table.is_own_reference:
+        return None
+    with step(phrase("steps.chance")):
+        forced = np.array(problem.feature_rules.forced_in, dtype=np.int64)
+        return caveats.attempt("chance", Null.of, table.scoring, forced, seed=search.seed)
+
+
 def make_review(
     kinds: KindList,
     nearby: Sequence[Selection],
@@ -266,12 +277,9 @@ def make_review(
         found = caveats.attempt("finding", find, answer, table.scoring, null)
         if null is not None:
             kinds = caveats.attempt("kinds", kinds.tested, table.scoring, null) or kinds
-        drifted = 2 * len(table.moved) > len(
-            table.weigher.columns
-        )  # ordinary rows are not as in the reference any more
-        if found is not None and found.case == MORE and not drifted:
-            scores = (table.scoring.pool_scores(answer.features), table.scoring.reference_scores(answer.features))
-            holds = caveats.attempt("false_share", rows_that_hold, *scores)
+        still = 2 * len(table.moved) <= len(table.weigher.columns)  # else ordinary rows are not as in the reference
+        if found is not None and found.case == MORE and still:
+            holds = caveats.attempt("false_share", rows_that_hold, table.scoring, answer.features)
     report |= {"table": table, "finding": found, "holds": holds, "whole": whole}
     summary = report_data(kinds, nearby, caveats, **report)
     names = set(answer.sample_names)

@@ -21,7 +21,6 @@ from biselect.tables.roles import ColumnGuess, GuessedRoles, guess_roles
 FORMAT = "biselect-inspection-1"  # of the plain data, which `biselect.pages.render_inspection` takes
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
 REFERENCE_SHARE = 60  # percent of the rows
-MOST_ROWS, SHARE = 20, 10  # budgets: at most one row in ten of the pool
 MOST_SHOWN = 2  # free texts shown beside the rows; more make lines too long
 MOST_MARKS = 6  # words for missing of a column; more of them are no such words
 
@@ -135,7 +134,6 @@ class Inspection:
         label = guess.label_column
         if label is not None and not (guess.positive_is_clear and not self._named(label).missing):
             label = f"{label}={guess.positive}"
-        k, m = self._budgets(out)
         return ReviewOptions(
             columns=Columns(
                 time=guess.time_column,
@@ -151,8 +149,6 @@ class Inspection:
                 date_format=self._named(str(guess.time_column)).date_form if doubtful else None,
             ),
             split=Split(until=None if guess.time_column is None else f"{REFERENCE_SHARE}%"),
-            k=k,
-            m=m,
         )
 
     def _named(self, name: str) -> ColumnGuess:
@@ -166,7 +162,7 @@ class Inspection:
         """
         path, options = self.source or "TABLE.csv", self.options
         reference = words_of(reference=REFERENCE) if self.roles.time_column is None else []
-        words = words_of(options.split, options.columns, options.csv, k=options.k, m=options.m, out="report")
+        words = words_of(options.split, options.columns, options.csv, out="report")
         return shlex.join(["biselect", "select", f"./{path}" if path.startswith("-") else path, *reference, *words])
 
     def _odd_words(self) -> tuple[list[str], list[str]]:
@@ -179,14 +175,6 @@ class Inspection:
             else:
                 marks.update(dict.fromkeys(odd))
         return list(marks), out
-
-    def _budgets(self, out: Sequence[str]) -> tuple[int, int | str]:
-        pool = self.rows
-        if self.roles.time_column is not None:
-            pool -= self.rows * REFERENCE_SHARE // 100
-        weighed_roles = ("number", "category", "code", "flag", "unclear")
-        features = sum(column.role in weighed_roles and column.name not in out for column in self.columns)
-        return max(1, min(MOST_ROWS, pool // SHARE)), "auto" if features > 2 else 1
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON."""
@@ -229,20 +217,15 @@ class ReviewOptions:
         columns: for `biselect.table`.
         csv: likewise.
         split: where to split the table in time.
-        k: how many rows to choose.
-        m: how many columns.
     """
 
     columns: Columns
     csv: Csv
     split: Split
-    k: int
-    m: int | str
 
     def to_dict(self) -> dict[str, Any]:
         """What is not as usual, as plain data."""
-        objects = {one.parameter: non_defaults(one) for one in (self.columns, self.csv, self.split)}
-        return {**objects, "k": self.k, "m": self.m}
+        return {one.parameter: non_defaults(one) for one in (self.columns, self.csv, self.split)}
 
 
 def inspect(table: Any, *, csv: Csv = Csv()) -> Inspection:
@@ -355,6 +338,4 @@ def options_with(
         ),
         csv=guess.csv if single["time"] == guess.columns.time else replace(guess.csv, date_format=None),
         split=guess.split if single["time"] == guess.columns.time else Split(),
-        k=guess.k,
-        m=guess.m,
     )

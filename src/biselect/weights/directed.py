@@ -94,7 +94,7 @@ class DirectedColumns:
             if is_sided(column.type):
                 options = [*column.type.directions, EITHER]
             else:
-                options = _weighty_values(cells, j, gaps) + [EITHER] * (j in must)
+                options = _weighty_values(cells, j) + [EITHER] * (j in must)
             if (cells.weights[gaps, j] > COUNTS).any() or not options:
                 options.append(MISSING)
             pairs += [(j, option) for option in options]
@@ -126,8 +126,7 @@ class DirectedColumns:
             if j != before:  # features of one column stand together
                 before, own, kind = j, cells.weights[:, j], weigher.columns[j].type
                 gaps = np.isnan(cells.rows.values[:, j])
-                codes, labels = (None, []) if is_sided(kind) else cells.rows.coded(j)
-                place_of = {_as_direction(label): place for place, label in enumerate(labels)}
+                codes, values = (None, []) if is_sided(kind) else _coded(cells, j)
             if direction == PLAIN:
                 out[feature] = own
             elif direction == MISSING:
@@ -138,7 +137,8 @@ class DirectedColumns:
                 here = (cells.sides[:, j] == positions[direction]) & ~gaps
                 out[feature] = np.where(here, own + np.log(len(kind.directions)) * (own > COUNTS), 0.0)
             else:
-                out[feature] = np.where(codes == place_of.get(direction, -1), own, 0.0)
+                place = values.index(direction) if direction in values else -1
+                out[feature] = np.where(codes == place, own, 0.0)
         out.setflags(write=False)
         return out.T
 
@@ -166,21 +166,27 @@ def is_sided(kind: ColumnType) -> bool:
     return kind.is_ranked or len(kind.directions) > 1
 
 
-def _weighty_values(cells: CellWeights, j: int, gaps: NDArray[np.bool_]) -> list[str]:
-    """The values of a category that a block could choose it for: those that are no reason for half of the rows."""
+def _coded(cells: CellWeights, j: int) -> tuple[NDArray[np.float64], list[str]]:
+    """A category's cells as positions among its values, and these as directions.
+
+    A value is quoted if it is the name of another direction, empty, or quoted itself.
+    """
     codes, labels = cells.rows.coded(j)
-    places, rows = np.unique(codes[~gaps].astype(np.intp), return_inverse=True)
-    totals = np.bincount(rows, weights=cells.weights[~gaps, j], minlength=places.size)
+    taken = {*direction_names(), EITHER}
+    return codes, [repr(one) if one in taken or one[:1] in ("", "'", '"') else one for one in labels]
+
+
+def _weighty_values(cells: CellWeights, j: int) -> list[str]:
+    """The values of a category that a block could choose it for: those that are no reason for half of the rows."""
+    codes, values = _coded(cells, j)
+    there = ~np.isnan(codes)
+    places, rows = np.unique(codes[there].astype(np.intp), return_inverse=True)
+    totals = np.bincount(rows, weights=cells.weights[there, j], minlength=places.size)
     weighty = totals / np.bincount(rows, minlength=places.size) > COUNTS
     if not weighty.any() and places.size:
         weighty[np.argmax(totals)] = True  # a column that nothing can choose would have no place among the others
     order = np.argsort(-np.where(weighty, totals, -1.0), kind="stable")[: min(MOST_VALUES, int(weighty.sum()))]
-    return [_as_direction(labels[place]) for place in sorted(places[order].tolist())]
-
-
-def _as_direction(label: str) -> str:
-    """A value of a category as a direction; in quotes where it is the name of another direction."""
-    return repr(label) if label in (EITHER, MISSING) else label
+    return [values[place] for place in sorted(places[order].tolist())]
 
 
 def usual_rows(rows: int) -> int:

@@ -185,12 +185,12 @@ class ReachMap(EcdfMap):
         """The same among the other rows of the reference, of which the outermost lies beyond the next one."""
         scores = super().weigh_own(residuals, columns)
         for j, (column, z) in enumerate(zip(columns, residuals.T, strict=True)):
-            low, high = column.entry(np.array([1, column.size - 2]))
-            for end, excess, length in (
-                (self.low[j], low - self.low[j], self.below[j]),
-                (self.high[j], self.high[j] - high, self.above[j]),
-            ):
-                scores[z == end, j] += beyond(excess, outer_length(length - excess, column))
+            others = column.size - 1
+            outer = OUTER * (others - 1)
+            for end, place, rank in ((self.low[j], 1, 1 + outer), (self.high[j], others - 1, others - 1 - outer)):
+                last = float(column.entry(np.array(place)))
+                length = outer_length(abs(last - column.quantile(rank / others)), column)
+                scores[z == end, j] += beyond(abs(end - last), length)
         return scores
 
     def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:

@@ -74,8 +74,8 @@ def paper_problem(
     >>> paper_problem([[5.0, 90.0], [22.0, 30.0]], reference, k=1, m=1).coupling.round(2).tolist()
     [[1.1, 2.35], [0.21, 0.65]]
     """
-    calibrator = Weigher(PaperEcdfMap, cap=cap).fit(reference)
-    return calibrator.plain_problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)
+    weigher = Weigher(PaperEcdfMap, cap=cap).fit(reference)
+    return weigher.plain_problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)
 
 
 PRESETS: dict[str, dict[str, Any]] = {

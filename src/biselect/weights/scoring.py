@@ -76,6 +76,7 @@ class Scoring:
         features: the directed columns.
         k: how many rows are to be chosen.
         m: how many columns.
+        rows: of the whole pool, of which the heaviest may be all that is here.
         near_weight: how much the nearest neighbour counts in the part as a whole, from 0 to 1.
         pool: the rows to choose from.
         reference: a sample of the reference rows, each weighed against the others.
@@ -87,6 +88,7 @@ class Scoring:
     features: DirectedColumns
     k: int
     m: int
+    rows: int
     near_weight: float
     pool: ScoredRows
     reference: ScoredRows
@@ -132,6 +134,7 @@ class Scoring:
             features=features,
             k=k,
             m=m,
+            rows=size,
             near_weight=near_weight(apart.nearest, around.sample.nearest, k, size) if rows.size else 0.0,
             pool=ScoredRows(
                 cells=cells, weights=features.weights(weigher, cells), apartness=apart.spread(rows, len(totals))
@@ -219,7 +222,7 @@ class Scoring:
             distances = cdist(self._normal_scores(part), standard, "sqeuclidean").round(DIGITS)
             if places is not None:
                 distances[ordinary == places[part, None]] = np.inf  # a row is no standard for itself
-            number = min(SIMILAR, ordinary.size - (places is not None))
+            number = max(1, min(SIMILAR, ordinary.size - (places is not None)))
             closest = np.sort(np.argpartition(distances, number - 1, axis=1)[:, :number], axis=1)
             order = np.argsort(np.take_along_axis(distances, closest, axis=1), axis=1, kind="stable")
             near.append(ordinary[np.take_along_axis(closest, order, axis=1)])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import directions
-from biselect.columns.category import LabelCounts
+from biselect.columns.category import FLAG, LabelCounts
 from biselect.columns.column_type import ColumnReference
 from biselect.columns.distribution import Distribution, Scale
 from biselect.core import SelectionProblem, checks
@@ -124,6 +124,8 @@ class Weigher:
         self._sample, self._sample_rows = counted.sample, counted.sample_rows
         self._ranked = np.array([j for j, one in enumerate(self.columns) if one.type.is_ranked], dtype=np.intp)
         self._labelled = tuple(j for j, one in enumerate(self.columns) if not one.type.is_ranked)
+        counts = {j: self.columns[j].counts for j in self._labelled}
+        self._flags = [j for j, own in counts.items() if isinstance(own, LabelCounts) and own.are_flags]
         self._middles = np.array([column.middle for column in self.columns])
         self.scale = Scale(
             location=np.array([column.location for column in self.columns]),
@@ -399,9 +401,12 @@ class Weigher:
         return [self.columns[j].distribution for j in self._ranked]
 
     def _aligned(self, pool: Any) -> NamedMatrix:
-        """The pool with the columns of the reference."""
+        """The pool with the columns of the reference; flags may be numbers there."""
         self._require_fit()
-        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        matrix = align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        numbers = {j: matrix.values[:, j] for j in self._flags if j not in matrix.labels}
+        flags = [j for j, own in numbers.items() if ((own == 0) | (own == 1) | np.isnan(own)).all()]
+        return replace(matrix, labels={**matrix.labels, **dict.fromkeys(flags, FLAG)}) if flags else matrix
 
     def _require_fit(self) -> None:
         if not hasattr(self, "columns"):
