@@ -79,10 +79,9 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     scores = scoring.pool_scores(features)
     if null is None:
         threshold = float(scores[selection.samples].min())
-        cutoffs = _cutoffs(scoring.pool, scores, features, threshold)
-        members = _alike(scoring.pool, scores, threshold, cutoffs)
+        members, traits = shared(scoring.pool, np.flatnonzero(scores >= threshold), features)
         chosen = int(np.isin(selection.samples, members).sum())
-        return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(cutoffs))
+        return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(traits))
     others = scoring.reference_scores(features)
     rate = scores.size / others.size
     p, excess = null.p(scan(scores, others, DEEPER * scoring.k).z), largest_excess(scores, others, scoring.k)
@@ -93,11 +92,8 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
         case, threshold = AS_REFERENCE, apart.threshold
     else:
         return Finding(case=NOTHING, chosen=0, expected=excess.others * rate, p=p, sample=others.size)
-    cutoffs = _cutoffs(scoring.pool, scores, features, threshold)
-    members, alike = (
-        _alike(scoring.pool, scores, threshold, cutoffs),
-        _alike(scoring.reference, others, threshold, cutoffs),
-    )
+    members, traits = shared(scoring.pool, np.flatnonzero(scores >= threshold), features)
+    alike = _alike(scoring.reference, np.flatnonzero(others >= threshold), traits)
     n, r = members.size, alike.size
     return Finding(
         case=case,
@@ -109,29 +105,36 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
         pool_rows=_listed(members, scores),
         reference_rows=_listed(alike, others),
         sample=others.size,
-        traits=tuple(cutoffs),
+        traits=tuple(traits),
     )
 
 
-def _cutoffs(
-    rows: ScoredRows, scores: NDArray[np.float64], features: NDArray[np.int64], threshold: float
-) -> dict[int, float]:
-    """The features that most rows at or above a threshold share, and what a cell like theirs weighs there at least."""
-    weights = rows.weights[np.ix_(np.flatnonzero(scores >= threshold), features)]
+def shared(
+    table: ScoredRows, rows: NDArray[np.int64], features: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], dict[int, float]]:
+    """What most of some rows are unusual in, and which of them share nearly all of it.
+
+    Args:
+        table: pool or reference.
+        rows: positions in it.
+        features: to look at.
+
+    Returns:
+        The rows that share it, and of each feature that is shared what a cell like theirs weighs at least.
+    """
+    weights = table.weights[np.ix_(rows, features)]
     cutoffs = np.maximum(np.median(weights, axis=0) / ALIKE, COUNTS)
-    shared = (weights > cutoffs).mean(axis=0) >= SHARED
-    return dict(zip(features[shared].tolist(), cutoffs[shared].tolist(), strict=True))
+    common = (weights > cutoffs).mean(axis=0) >= SHARED
+    traits = dict(zip(features[common].tolist(), cutoffs[common].tolist(), strict=True))
+    return _alike(table, rows, traits), traits
 
 
-def _alike(
-    rows: ScoredRows, scores: NDArray[np.float64], threshold: float, cutoffs: Mapping[int, float]
-) -> NDArray[np.int64]:
-    """The rows at or above a threshold that share nearly all of these features."""
-    above = np.flatnonzero(scores >= threshold)
-    if not cutoffs:
-        return above
-    like = rows.weights[np.ix_(above, np.array(list(cutoffs.keys())))] > np.array(list(cutoffs.values()))
-    return above[like.mean(axis=1) >= SHARED]
+def _alike(table: ScoredRows, rows: NDArray[np.int64], traits: Mapping[int, float]) -> NDArray[np.int64]:
+    """Those of some rows that share nearly all of these features."""
+    if not traits:
+        return rows
+    like = table.weights[np.ix_(rows, np.array(list(traits)))] > np.array(list(traits.values()))
+    return rows[like.mean(axis=1) >= SHARED]
 
 
 def _listed(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns.column_type import MISSING
-from biselect.pages.words import phrase, words_of
+from biselect.pages.words import phrase, short_name, words_of
 from biselect.tables import NamedMatrix
 from biselect.weights.directed import COUNTS, EITHER, PLAIN
 from biselect.weights.scoring import Scoring
@@ -123,7 +123,7 @@ class Reasons:
         here, outside, nearby = values_of(pool, j, rows), *self._among_similar(j, rows, similar)
         rare, usual = [False] * len(rows), ""
         if direction is not None:
-            rare, usual = self._in_reference(j, rows)
+            rare, usual = self.in_reference(j, rows)
         before = here if self.raw is None else values_of(self.raw, j, rows)
         column = []
         for at, value in enumerate(here):
@@ -150,20 +150,27 @@ class Reasons:
         self, j: int, rows: NDArray[np.int64], similar: NDArray[np.int64]
     ) -> tuple[list[bool], list[str]]:
         """Which values lie outside of what nine tenths of the rows most like theirs have, and what these have."""
-        sample, pool, decimals = self.scoring.weigher.sample.rows, self.scoring.pool.cells.rows, self.decimals[j]
+        sample, pool = self.scoring.weigher.sample.rows, self.scoring.pool.cells.rows
+        decimals, words = self.decimals[j], words_of()
         few = int(similar.shape[1] * RARE)
-        if j in sample.labels or np.isnan(nearby := np.sort(sample.values[similar, j], axis=1)).any():
+        if j in sample.labels:
             others = [values_of(sample, j, near) for near in similar]
             own = values_of(pool, j, rows)
             outside = [near.count(value) <= few for value, near in zip(own, others, strict=True)]
-            return outside, [_usual_values(near, decimals) for near in others]
-        lows, highs = nearby[:, few], nearby[:, -1 - few]
-        values = pool.values[rows, j]
-        ranges = zip(lows.tolist(), highs.tolist(), strict=True)
-        texts = [words_of().range(shown_value(low, decimals), shown_value(high, decimals)) for low, high in ranges]
-        return (~((values >= lows) & (values <= highs))).tolist(), texts
+            return outside, [_common(Counter(shown_value(value, decimals) for value in near)) for near in others]
+        nearby, values = np.sort(sample.values[similar, j], axis=1), pool.values[rows, j]  # gaps come last
+        gaps = np.isnan(nearby).sum(axis=1)
+        last = nearby.shape[1] - 1 - gaps
+        ends = [np.clip(place, 0, np.maximum(last, 0)) for place in (few, last - few)]
+        lows, highs = (np.take_along_axis(nearby, end[:, None], axis=1)[:, 0] for end in ends)
+        outside = np.where(np.isnan(values), gaps <= few, ~((values >= lows) & (values <= highs)))
+        texts = []
+        for low, high, missing in zip(lows.tolist(), highs.tolist(), gaps.tolist(), strict=True):
+            ranges = [] if np.isnan(low) else [words.range(shown_value(low, decimals), shown_value(high, decimals))]
+            texts.append(words.listed(ranges + [words.missing] * (missing > few), "or"))
+        return outside.tolist(), texts
 
-    def _in_reference(self, j: int, rows: NDArray[np.int64]) -> tuple[list[bool], str]:
+    def in_reference(self, j: int, rows: NDArray[np.int64]) -> tuple[list[bool], str]:
         """Which values are rarer in the reference than one in twenty, and what is usual there."""
         column, cells = self.scoring.weigher.columns[j], self.scoring.pool.cells.rows.cells(j)
         values, size = cells.values[rows], max(1, column.rows)
@@ -193,17 +200,28 @@ class Reasons:
         scoring = self.scoring
         j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
         name, column = scoring.features.names[j], scoring.weigher.columns[j]
-        told = {"column": name, "direction": direction}
-        if direction in (MISSING, EITHER, PLAIN) or not column.type.is_ranked:
-            key = direction if direction == MISSING else "either" if direction in (EITHER, PLAIN) else "value"
-            return told | {"text": phrase(f"finding.trait_{key}", column=name, value=direction)}
-        values = scoring.pool.cells.rows.values[rows[scoring.pool.weights[rows, feature] > COUNTS], j]
-        low, high = (shown_value(float(end), self.decimals[j]) for end in (values.min(), values.max()))
-        spread = column.distribution
-        if np.ptp(values) > column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE)):  # too wide to say much
-            end = {"low": high, "high": low}.get(direction, words_of().range(low, high))
-            return told | {"text": phrase(f"finding.trait_{direction}", column=name, range=end)}
-        return told | {"text": phrase("finding.trait_range", column=name, range=words_of().range(low, high))}
+        rows = rows[scoring.pool.weights[rows, feature] > COUNTS]
+        weighed = scoring.pool.cells.rows.values[rows, j]
+        values = weighed if self.raw is None else self.raw.values[rows, j]
+        weighed, values = (cells[~np.isnan(weighed)] for cells in (weighed, values))
+        below = weighed < column.location if column.type.is_ranked else np.zeros(0, dtype=bool)
+        facts: dict[str, Any] = {"column": short_name(name, scoring.features.names)}
+        if name.isdigit():
+            facts["column"] = phrase("finding.unnamed", column=name)
+        if direction == MISSING or not column.type.is_ranked or not values.size:
+            key = direction if direction in (MISSING, EITHER) else "value" if direction != PLAIN else EITHER
+            facts["value"] = short_name(direction, ())
+        elif direction in (EITHER, PLAIN) and 0 < below.sum() < below.size:
+            key, ends = "both", (values[below].max(), values[~below].min())
+        else:
+            spread, ends = column.distribution, (values.min(), values.max())
+            wide = column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE))
+            key = ("low" if below[0] else "high") if np.ptp(weighed) > wide else "range"
+        if key in ("both", "low", "high", "range"):
+            facts["low"], facts["high"] = (shown_value(float(end), self.decimals[j]) for end in ends)
+            facts["range"] = words_of().range(facts["low"], facts["high"])
+        text = phrase(f"finding.trait_{key}", **facts)
+        return {"column": name, "direction": direction, "text": text, "rows": rows.size}
 
 
 def reasons_of(parts: Sequence[Part]) -> list[Part]:
@@ -219,11 +237,6 @@ def values_of(matrix: NamedMatrix, column: int, rows: NDArray[np.int64]) -> list
     return [None if np.isnan(value) else str(labels[int(value)]) for value in own]
 
 
-def _usual_values(values: Sequence[Value], decimals: int) -> str:
-    """The most common of some values, in words."""
-    return _common(Counter(shown_value(value, decimals) for value in values))
-
-
 def _common(counts: Any) -> str:
     """The values that most rows have, the most common first."""
     every, held = sum(counts.values()), 0
@@ -233,7 +246,7 @@ def _common(counts: Any) -> str:
             break
         names.append(shown_value(name, 0))
         held += count
-    return words_of().alternatives(names)
+    return words_of().listed(names, "or")
 
 
 def decimals_of(values: NDArray[np.float64]) -> int:
