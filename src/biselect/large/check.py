@@ -41,7 +41,7 @@ from biselect.weights.whole_row import PoolFacts
 
 FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ
-BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
+BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "times", "time_column"}
 BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about
 
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect.pages.words import printed_scores, told_parts, words_of
+from biselect.pages.words import number, points, printed_parts, printed_scores, told_parts, words_of
 from biselect.progress import in_notebook
 
 FORMAT = "biselect-report-7"  # of the plain data that this version renders
@@ -76,9 +76,9 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash, path=_path)
-    environment.globals.update(told_parts=told_parts, printed_scores=printed_scores, spread=_spread)
-    environment.globals["number"] = _number
+    environment.filters.update(number=number, percent=_percent, csp_hash=_csp_hash, points=points)
+    environment.globals.update(printed_parts=printed_parts, printed_scores=printed_scores, told_parts=told_parts)
+    environment.globals.update(spread=_spread, number=number, zip=zip)
     environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     return environment
@@ -89,21 +89,10 @@ def _csp_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _number(value: float) -> str:
-    """Four significant digits, thousands apart, no minus before zero."""
-    value += 0.0
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
-
-
 def _percent(share: float) -> str:
     """A share in percent; small ones keep a digit."""
     percent = 100 * share
-    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f} %"
-
-
-def _heat(weight: float, lowest: float, highest: float) -> int:
-    """Strength of a cell's colour in percent."""
-    return round(100 * (weight - lowest) / (highest - lowest)) if highest > lowest else 0
+    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f}".removesuffix(".0") + " %"
 
 
 def _path(counts: Sequence[int], width: float, height: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.pages.words import phrase, printed_scores, told_parts, words_of
+from biselect.pages.words import number, phrase, printed_scores, told_parts, words_of
 
 MOST_ROWS, MOST_COLUMNS = 20, 8  # of a table; the rest is counted
 HUES = {  # as in the pictures, over any background
@@ -88,16 +88,6 @@ def left_out(rows: int, columns: int) -> str:
         if count > most
     ]
     return paragraph(words.phrase("notebook.left_out", rest=words.listed(rest)), "quiet") if rest else ""
-
-
-def number(value: float) -> str:
-    """Four digits, thousands apart.
-
-    >>> number(12345.6), number(0.0123), number(-0.0)
-    ('12,346', '0.0123', '0')
-    """
-    value += 0.0
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def some(names: Sequence[str], most: int = 8) -> str:
@@ -198,7 +188,7 @@ def _swaps_html(side: str, swaps: Sequence[Any], name: Callable[[int], str]) -> 
 def review_html(view: Mapping[str, Any]) -> str:
     """A review's finding, its proof, and its rows with their values and what makes up their scores."""
     kind = view["kinds"]["list"][0]
-    rows, columns = kind["rows"], kind["columns"]
+    rows, columns, printed = kind["rows"], kind["columns"], printed_scores(kind)
     labelled = rows[0]["label"] is not None
     strongest = max(part["part"] for row in rows for part in row["parts"]) or 1.0
     lines = [
@@ -210,7 +200,7 @@ def review_html(view: Mapping[str, Any]) -> str:
             Cell(score),
             "; ".join(f"{part} {text}" for text, part in told_parts(row, score)),
         ]
-        for row, score in list(zip(rows, printed_scores(view), strict=True))[:MOST_ROWS]
+        for row, score in list(zip(rows, printed.rows, strict=True))[:MOST_ROWS]
     ]
     head = [
         phrase("notebook.row"),
@@ -225,7 +215,7 @@ def review_html(view: Mapping[str, Any]) -> str:
     standing = phrase(f"standing.{certainty}", gap=100 * (selection["gap"] or 0), solver=selection["solver"])
     return output(
         paragraph(view["title"] if view["finding"] is None else view["finding"]["text"], "lead"),
-        paragraph(phrase("notebook.review", **view["budgets"], score=number(selection["score"]), standing=standing)),
+        paragraph(phrase("notebook.review", **view["budgets"], score=printed.total, standing=standing)),
         *(paragraph(f"⚠ {warning['text']}") for warning in view["warnings"]),
         table(head, lines),
         left_out(len(rows), len(columns)),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from biselect.pages.words import phrase, printed_scores, told_parts
+from biselect.pages.words import phrase, points, printed_scores, told_parts, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -160,14 +160,15 @@ def show_answer(view: Mapping[str, Any], *, more: bool = False) -> None:
     if view["finding"] is not None:
         show_line(view["finding"]["text"], style="bold")
     beside = list(kind["rows"][0]["shown"])
-    table = figures(phrase("terminal.review", k=budgets["k"], columns=kind["name"]), phrase("terminal.sample"))
+    table = figures(phrase("terminal.review", n=budgets["k"], columns=kind["name"]), phrase("terminal.sample"))
     for name in beside:
         table.add_column(printable(name), overflow="fold")
     table.add_column(phrase("terminal.score"), justify="right")
     table.add_column(phrase("terminal.reason"), overflow="fold")
-    for row, score in list(zip(kind["rows"], printed_scores(view), strict=True))[:SHOWN_ROWS]:
-        why = "; ".join(f"{part} {text}" for text, part in told_parts(row, score))
-        table.add_row(*map(printable, (row["name"], *(row["shown"][name] for name in beside), score, why)))
+    for row, score in list(zip(kind["rows"], printed_scores(kind).rows, strict=True))[:SHOWN_ROWS]:
+        told = [f"{part} {text}" for text, part in told_parts(row, score)]
+        why = "; ".join(told + [phrase("page.only_room")] * (not row["shares"]))
+        table.add_row(*map(printable, (row["name"], *row["shown"].values(), score, why)))
     show_table(table, below=range(1, 1 + len(beside)))
     if len(kind["rows"]) > SHOWN_ROWS:
         show_line(phrase("terminal.more_rows", n=len(kind["rows"]) - SHOWN_ROWS))
@@ -178,22 +179,28 @@ def show_answer(view: Mapping[str, Any], *, more: bool = False) -> None:
 def _below_the_rows(view: Mapping[str, Any]) -> Iterator[str]:
     """How good the choice is, under which rules, and which other kinds there are."""
     selection, k = view["selection"], view["budgets"]["k"]
-    certainty = "proven" if selection["proven_optimal"] else "open" if selection["gap"] is None else "gap"
-    gap, bound = 100 * (selection["gap"] or 0.0), -(selection["bound"] or 0)
-    yield phrase(f"terminal.{certainty}", score=selection["score"], solver=selection["solver"], gap=gap, bound=bound)
-    if (rules := view["rules"]) is not None:
-        yield phrase("terminal.rules", rules="; ".join(rules["words"]))
-    if (held := view["false_share"]) is not None:
-        yield phrase("terminal.held", **{**held, "level": 100 * held["level"], "k": k})
     kinds = view["kinds"]["list"]
+    certainty = "proven" if selection["proven_optimal"] else "open" if selection["gap"] is None else "gap"
+    printed, gap = printed_scores(kinds[0]), 100 * (selection["gap"] or 0.0)
+    facts = {"score": printed.total, "solver": selection["solver"], "gap": gap, "bound": printed.bound}
+    yield phrase(f"terminal.{certainty}", **facts)
+    for near in view["neighbours"]:
+        if near["k"] == k and 2 * near["rows_shared"] < k:
+            yield phrase("page.fragile", n=near["m"], shared=near["rows_shared"], k=k)
+    if (rules := view["rules"]) is not None:
+        yield phrase("page.rules", rules="; ".join(rules["words"]))
+    if (held := view["false_share"]) is not None:
+        level = f"{100 * held['level']:g} %"
+        yield phrase("page.held", n=held["pool"], level=level, chosen=held["chosen"], k=k, **view["noun"])
     if len(kinds) > 1:
-        yield phrase("terminal.kinds", k=k, words=view["kinds"]["words"])
+        yield phrase("terminal.kinds", words=view["kinds"]["words"])
     for kind in kinds[1:]:
-        answer = kind["selection"]
-        proof = phrase("terminal.kind_proven" if answer["proven_optimal"] else "terminal.kind_open")
-        chance = phrase("terminal.kind_beyond") if kind["p"] is not None and kind["p"] <= 0.05 + 1e-9 else ""
+        name = words_of().kind_headline(kind, view["noun"]).removesuffix(".")
+        proof = phrase(f"terminal.kind_{'proven' if kind['selection']['proven_optimal'] else 'open'}")
+        beyond = "" if kinds[0]["p"] is None else "beyond" if (kind["p"] or 1) <= 0.05 + 1e-9 else "by_chance"
+        chance = phrase(f"terminal.kind_{beyond}") if beyond else ""
         hits = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
-        facts = {"number": kind["number"], "name": kind["name"], "score": answer["score"]}
+        facts = {"number": kind["number"], "name": name, "score": printed_scores(kind).total}
         yield phrase("terminal.kind", **facts, proof=proof, chance=chance, known=hits)
     if (labels := view["labels"]) is not None:
         yield phrase("terminal.labels", **labels)
@@ -204,9 +211,11 @@ def _more(view: Mapping[str, Any]) -> Iterator[str]:
     for side in ("samples", "features"):
         for swap in view[f"near_{side}"][:3]:
             yield phrase("terminal.near", **swap)
+    decimals = printed_scores(view["kinds"]["list"][0]).decimals
     for near in view["neighbours"]:
         proof = phrase("terminal.kind_proven" if near["proven"] else "terminal.kind_open")
-        yield phrase("terminal.budget", **{**near, "proof": proof, "columns": ", ".join(near["columns"])})
+        facts = {**near, "proof": proof, "columns": ", ".join(near["columns"])}
+        yield phrase("terminal.budget", **{**facts, "score": points(near["score"], decimals)})
     if (facts := view["calibration"]) is not None:
         yield phrase("terminal.weighed", **{name: facts[name] for name in ("map", "reference_rows", "near_weight")})
 

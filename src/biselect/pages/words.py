@@ -7,12 +7,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from math import floor, fsum, log10
-from typing import Any
+from math import ceil, floor, fsum, log10
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 NOUN = re.compile(r"([A-Za-z]{3,})[ _.-]?(?:id|ID|Id|no|No|number|Number|nr|Nr|key|Key)")
+HEADLINE, LONGEST_NAME = 112, 30  # characters of a headline, which are two lines, and of a column's name in it
 NO_NOUNS = {"row", "record", "line", "unique", "index", "external", "internal", "source", "serial", "the"}
 
 
@@ -109,15 +110,6 @@ class Words:
         key = "signed_range" if "-" in low[:1] + high[:1] else "range"
         return low if low == high else self.phrase(f"value.{key}", low=low, high=high)
 
-    def alternatives(self, names: Sequence[str]) -> str:
-        """One value or another.
-
-        >>> Words().alternatives(["card", "cash", "invoice"])
-        'card, cash or invoice'
-        """
-        *first, last = names or [""]
-        return self.tree["or"].join([self.tree["comma"].join(first), last]) if first else last
-
     def usual(self, usual: str, *, like: bool, moved_from: str = "") -> str:
         """What is usual in a column, to follow a value.
 
@@ -135,38 +127,66 @@ class Words:
             return (f" ({moved})" if moved else "") + self.phrase("reason.like", usual=usual)
         return self.phrase("reason.normal", usual=usual, moved=f"{moved}; " if moved else "")
 
-    def listed(self, items: Sequence[str]) -> str:
-        """Items as in a sentence.
+    def listed(self, items: Sequence[str], last: str = "and") -> str:
+        """Items as in a sentence; `last` is the word before the last one.
 
-        >>> Words().listed(["a", "b", "c"])
-        'a, b and c'
+        >>> Words().listed(["a", "b", "c"]), Words().listed(["card", "cash"], "or")
+        ('a, b and c', 'card or cash')
         """
         if len(items) < 2:
             return "".join(items)
-        return self.tree["comma"].join(items[:-1]) + self.tree["and"] + items[-1]
+        return str(self.tree["comma"].join(items[:-1]) + self.tree[last] + items[-1])
 
     def finding(self, view: Mapping[str, Any]) -> str:
         """The finding in two sentences: what the rows share, and what that is worth."""
         return f"{self.headline(view)} {self.lead(view)}"
 
     def headline(self, view: Mapping[str, Any]) -> str:
-        """What was found, in one sentence."""
-        finding, facts = view["finding"], {"of": view["budgets"]["samples"], **view["noun"]}
+        """What was found, in one sentence that fits two lines of the page."""
+        finding, noun = view["finding"], view["noun"]
         if finding["case"] == "nothing":
-            return self.phrase("finding.nothing", **facts)
-        if traits := [trait["text"] for trait in finding["shared"]]:
-            key = "of" if finding["case"] == "described" else "share"
-            return self.phrase(f"finding.{key}", n=finding["chosen"], traits=self.listed(traits), **facts)
-        return self.phrase("finding.apart", n=finding["chosen"], **facts)
+            return self.phrase("finding.nothing" + _few(finding), of=view["budgets"]["samples"], **noun)
+        return self.shared("finding", finding["shared"], len(finding["pool_rows"]), **noun)
+
+    def kind_headline(self, kind: Mapping[str, Any], noun: Mapping[str, str]) -> str:
+        """What the rows of a kind of a report share, in one sentence; its columns if they share nothing."""
+        if not kind["shared"]:
+            return str(kind["name"])
+        number = sum(row["shares"] for row in kind["rows"])
+        return self.shared("kinds", kind["shared"], number, k=len(kind["rows"]), **noun)
+
+    def shared(self, section: str, traits: Sequence[Mapping[str, Any]], number: int, **facts: Any) -> str:
+        """What some rows share, in one sentence.
+
+        Args:
+            section: of the words, with the sentence.
+            traits: each with its `text` and the number of `rows` that it holds for.
+            number: how many rows share most of them.
+            facts: what else the sentence holds.
+        """
+        all_hold = all(trait["rows"] >= number for trait in traits)
+        key = "apart" if not traits else "share" if all_hold else "share_most"
+        for told in range(len(traits), -1, -1):
+            texts = [trait["text"] for trait in traits[:told]]
+            texts += [self.phrase("finding.more_traits", n=len(traits) - told)] * (told < len(traits))
+            sentence = self.phrase(f"{section}.{key}", n=number, traits=self.listed(texts), **facts)
+            if told < 2 or len(sentence) <= HEADLINE:
+                break
+        return sentence
 
     def lead(self, view: Mapping[str, Any]) -> str:
         """What the finding is worth, in one sentence."""
-        finding, noun = view["finding"], view["noun"]
-        if finding["case"] in ("nothing", "described"):
-            key = finding["case"] if view["reference"] == "self" or finding["case"] == "nothing" else "uncounted"
-            return self.phrase(f"finding.lead_{key}", n=view["budgets"]["k"], **noun)
-        expected = round(finding["expected"])
-        return self.phrase(f"finding.lead_{finding['case']}" if expected else "finding.lead_none", n=expected, **noun)
+        finding = view["finding"]
+        uncounted = finding["case"] == "described" and view["reference"] != "self"
+        key = "uncounted" if uncounted else finding["case"] + _few(finding)
+        number = view["budgets"]["k"] if finding["case"] == "nothing" else round(finding["expected"] or 0)
+        return self.phrase(f"finding.lead_{key}", n=number, **view["noun"])
+
+    def next_step(self, view: Mapping[str, Any]) -> str:
+        """What to do about the finding, in a sentence or two."""
+        finding = view["finding"]
+        few = _few(finding) if finding["case"] == "nothing" else ""
+        return self.phrase(f"page.next.{finding['case']}{few}", n=finding["chosen"], **view["noun"])
 
     def noun(self, id_column: str | None) -> dict[str, str]:
         """What one row of a table is called, and many: by the name of its column of ids, where that says it.
@@ -183,8 +203,27 @@ class Words:
         return {"row": one, "rows": many}
 
 
+def _few(finding: Mapping[str, Any]) -> str:
+    """The end of a sentence's key where hardly any normal row is like those found, or none at all if nothing was."""
+    least = 0.0 if finding["case"] == "nothing" else 0.5
+    return "_few" if finding["expected"] is not None and finding["expected"] <= least else ""
+
+
 def _with_thousands(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _Thousands(value) if type(value) is int else value for name, value in values.items()}
+
+
+def short_name(name: str, names: Sequence[str]) -> str:
+    """A name as it fits into a sentence: its beginning, as long as no other name begins so.
+
+    >>> names = ["temperature of the sensor in the hall", "temperature of the sensor in the northern yard"]
+    >>> short_name(names[1], names), short_name("a", names)
+    ('temperature of the sensor in the n…', 'a')
+    """
+    room = LONGEST_NAME
+    while room < len(name) and any(other != name and other.startswith(name[:room]) for other in names):
+        room += 1
+    return name if len(name) <= room else name[:room].rstrip() + "…"
 
 
 @cache
@@ -196,6 +235,16 @@ def words_of(language: str = "en") -> Words:
 def phrase(key: str, **values: Any) -> str:
     """A sentence as plain text, its values filled in; see `Words.phrase`."""
     return words_of().phrase(key, **values)
+
+
+def number(value: float) -> str:
+    """Four digits, thousands apart.
+
+    >>> number(12345.6), number(0.0123), number(-0.0)
+    ('12,346', '0.0123', '0')
+    """
+    value += 0.0
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def strongest_reason(row: Mapping[str, Any]) -> str:
@@ -218,42 +267,79 @@ def rounded_parts(parts: Sequence[float], total: float, decimals: int = 1) -> li
     """
     unit = 10**decimals
     floors = [floor(part * unit) for part in parts]
-    missing = round(total * unit) - sum(floors)
+    missing = round(float(f"{total:.{decimals}f}") * unit) - sum(floors)
     order = sorted(range(len(parts)), key=lambda at: (floors[at] - parts[at] * unit, at))
     for at in order[:missing] if missing > 0 else order[missing:] if missing else ():
         floors[at] += 1 if missing > 0 else -1
-    return [f"{part / unit:,.{decimals}f}" for part in floors]
+    return [points(part / unit, decimals) for part in floors]
 
 
-def told_parts(row: Mapping[str, Any], score: str) -> list[tuple[str, str]]:
-    """The reasons of a row and all other columns together, each with what it adds as it is printed.
+def points(score: float, decimals: int) -> str:
+    """A score as it is printed.
+
+    >>> points(1234.56, 1)
+    '1,234.6'
+    """
+    return f"{score:,.{decimals}f}"
+
+
+class PrintedScores(NamedTuple):
+    """Scores of a kind as they are printed: those of rows and columns add up to the total.
+
+    Attributes:
+        rows: of its rows.
+        columns: what its columns are worth on their own, where they are.
+        total: of the kind.
+        bound: what no choice scores more than; empty if there is no bound.
+        decimals: of all of these.
+    """
+
+    rows: list[str]
+    columns: list[str]
+    total: str
+    bound: str
+    decimals: int
+
+
+def printed_scores(kind: Mapping[str, Any]) -> PrintedScores:
+    """The scores of a kind of a report, as they are printed."""
+    rows, alone = [row["score"] for row in kind["rows"]], list(kind["feature_scores"].values())
+    total, bound, decimals = kind["selection"]["score"], kind["selection"]["bound"], decimals_for(rows[0])
+    parts = rounded_parts(rows + alone, total, decimals)
+    above = "" if bound is None else points(ceil(-bound * 10**decimals) / 10**decimals, decimals)
+    return PrintedScores(parts[: len(rows)], parts[len(rows) :], points(total, decimals), above, decimals)
+
+
+def printed_parts(row: Mapping[str, Any], score: str) -> list[tuple[Mapping[str, Any], str]]:
+    """The parts of a row, the largest first, each with what it adds as it is printed.
 
     Args:
         row: of a report.
-        score: of the row, as it is printed; the parts add up to it as printed.
+        score: of the row, as it is printed; the parts add up to it.
     """
-    reasons = [row["parts"][at] for at in row["reasons"]]
-    parts = [part["part"] for part in reasons]
-    texts = [part["text"] for part in reasons]
-    if len(parts) < len(row["parts"]):
-        parts.append(fsum(part["part"] for part in row["parts"]) - fsum(parts))
-        texts.append(phrase("reason.rest"))
     decimals = len(score.partition(".")[2])
-    return list(zip(texts, rounded_parts(parts, float(score.replace(",", "")), decimals), strict=True))
+    texts = rounded_parts([part["part"] for part in row["parts"]], float(score.replace(",", "")), decimals)
+    return sorted(zip(row["parts"], texts, strict=True), key=lambda pair: -pair[0]["part"])
 
 
-def printed_scores(view: Mapping[str, Any], kind: int = 0) -> list[str]:
-    """The scores of a kind's rows as they are printed; with what columns are worth on their own they add up."""
-    told = view["kinds"]["list"][kind]
-    parts = [row["score"] for row in told["rows"]] + [*told["feature_scores"].values()]
-    decimals = decimals_for(told["rows"][0]["score"])
-    return rounded_parts(parts, told["selection"]["score"], decimals)[: len(told["rows"])]
+def told_parts(row: Mapping[str, Any], score: str) -> list[tuple[str, str]]:
+    """The reasons of a row and all other columns together, in words, each with what it adds as it is printed.
+
+    Args:
+        row: of a report.
+        score: of the row, as it is printed; the parts add up to it.
+    """
+    reasons = [row["parts"][at]["column"] for at in row["reasons"]]
+    parts = printed_parts(row, score)
+    told = [(part["text"], text) for part, text in parts if part["column"] in reasons]
+    others = [float(text.replace(",", "")) for part, text in parts if part["column"] not in reasons]
+    return told + [(phrase("reason.rest"), points(fsum(others), len(score.partition(".")[2])))] * bool(others)
 
 
 def decimals_for(score: float) -> int:
     """With how many decimals a score and its parts are printed.
 
-    >>> decimals_for(412.0), decimals_for(38.5), decimals_for(2.71), decimals_for(0.02)
-    (1, 1, 2, 4)
+    >>> decimals_for(41_200_000.0), decimals_for(38.5), decimals_for(2.71), decimals_for(0.02)
+    (0, 1, 2, 4)
     """
-    return max(1, 2 - floor(log10(abs(score)))) if score else 1
+    return max(int(abs(score) < 1e6), 2 - floor(log10(abs(score)))) if score else 1

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection
 from biselect.core.selection import Explanation
 from biselect.errors import InputError
-from biselect.pages.notebook import number
-from biselect.pages.words import strongest_reason
+from biselect.pages.words import number, strongest_reason
 from biselect.plot.style import ADDS, AS_IT_IS, HIGHER, LOWER, NEITHER, TAKES, axes_for, fitted, name_rows, room
 from biselect.reviews import Review
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from biselect.core import Selection, SelectionProblem
@@ -187,14 +186,8 @@ class LargeReview:
             reference_rows=reference.rows,
             most=kept_pool.most(problem.m),
             positives=kept_pool.positives,
-            calibration=partial(_pool_facts, kept_pool),
+            missing=int(pool.absent.sum()),
         )
-
-
-def _pool_facts(kept_pool: KeptPool) -> dict[str, Any]:
-    """What the whole pool says about the calibration."""
-    beyond = kept_pool.weigher.weights(kept_pool.sampled) >= kept_pool.weigher.facts.largest_weight
-    return {"missing_pool": int(kept_pool.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}
 
 
 def _weakest(selection: Selection) -> float:

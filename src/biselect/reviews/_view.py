@@ -15,15 +15,17 @@ from biselect.core.selection import Swap
 from biselect.pages.html import FORMAT
 from biselect.pages.words import words_of
 from biselect.reviews.caveats import Caveats
-from biselect.reviews.finding import FALSE_SHARE, Finding
+from biselect.reviews.finding import FALSE_SHARE, Finding, shared
 from biselect.reviews.kinds import Kind, KindList
 from biselect.reviews.reasons import Part, Reasons, reasons_of, shown_value, values_of
+from biselect.tables import Pool, entry_as_text
 from biselect.tables.row_rules import rules_in_words
 from biselect.weights.weighed_tables import WeighedTables
 
 NEAR_ROWS, NEAR_COLUMNS = 6, 9  # left out, drawn beside the block
 MOST_ROWS = 40  # of the block that are drawn
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
+MOST_PLACES, MOST_SOUGHT = 5, 100_000  # reference rows whose places are told, and rows among which they are looked up
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +38,7 @@ class WholeTable:
         reference_rows: of the whole reference.
         most: what any other row adds at most to a choice; None if there is no other row.
         positives: known positives in the whole pool; None without labels.
-        calibration: finds out what the whole pool says about the calibration.
+        missing: how many cells of the whole pool are.
     """
 
     kept: SelectionProblem
@@ -44,7 +46,7 @@ class WholeTable:
     reference_rows: int
     most: float | None
     positives: int | None
-    calibration: Callable[[], dict[str, Any]]
+    missing: int
 
     def facts(self, selection: Selection) -> dict[str, Any]:
         """For the page: how many rows were searched, and how far below the chosen ones the others lie."""
@@ -83,7 +85,6 @@ def report_data(
     rules = rules_in_words(problem, None if table is None else table.per)
     reasons = None if table is None else Reasons(scoring=table.scoring, raw=table.raw if table.moved else None)
     described = [_kind(number, kind, kinds, table, reasons, finding) for number, kind in enumerate(kinds, 1)]
-    files = ("pool", "reference")
     data = {
         "format": FORMAT,
         "title": title,
@@ -101,17 +102,15 @@ def report_data(
         "near_samples": _near(answer.explain(NEAREST_SAMPLES).sample_swaps, problem.sample_name, answer.score),
         "near_features": _near(answer.explain(NEAREST_FEATURES).feature_swaps, _feature_label(problem), answer.score),
         "false_share": None if holds is None else _false_share(holds, answer),
-        "calibration": attempt("calibration", _calibration, table, answer, whole),
+        "calibration": attempt("calibration", _calibration, table, whole),
         "labels": attempt("labels", _labels, answer, table, rows, whole),
-        "tables": None if table is None else _tables(table, whole, files),
+        "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(answer),
         "reproduce": {**reproduce, "problem_hash": kinds[0].solved.problem.digest},
         "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
     if finding is not None and reasons is not None:
-        alike = np.array(finding.pool_rows, dtype=np.int64)
-        in_order = [feature for feature in kinds[0].features.tolist() if feature in finding.traits]
-        data["finding"]["shared"] = [reasons.trait(alike, feature) for feature in in_order]
+        data["finding"] |= {"shared": described[0]["shared"], "places": attempt("places", _places, finding, table)}
         data["finding"] |= {"headline": words_of().headline(data), "text": words_of().finding(data)}
     return data
 
@@ -130,9 +129,15 @@ def _kind(
     order = np.argsort(-scores, kind="stable")
     samples = selection.samples[order]
     parts = _problem_parts(kind, samples) if reasons is None else reasons.parts(samples, selection.features)
-    pool = None if table is None else table.pool
-    labels, beside = (None, {}) if pool is None else (pool.labels, pool.shown)
-    shares = None if finding is None or number > 1 or not finding.pool_rows else {*finding.pool_rows}
+    alike, told, labels, beside = samples, [], None, []
+    records: list[dict[str, str]] = [{}] * samples.size
+    if table is not None and reasons is not None:
+        pool = table.pool
+        labels, beside, records = pool.labels, [table.time_column, *pool.shown], _records(pool, samples)
+        alike, traits = shared(table.scoring.pool, samples, selection.features)
+        if finding is not None and number == 1:
+            alike, traits = np.array(finding.pool_rows, dtype=np.int64), dict.fromkeys(finding.traits, 0.0)
+        told = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
     return {
         "number": number,
         "name": kind.name,
@@ -146,21 +151,41 @@ def _kind(
             for f in kind.features.tolist()
             if problem.feature_scores[f]
         },
+        "shared": told,
         "hits": None if labels is None else int(labels[selection.samples].sum()),
         "rows": [
             {
                 "name": problem.sample_name(i),
                 "index": i,
                 "score": float(score),
-                "shares": shares is None or i in shares,
+                "shares": not alike.size or i in alike,
                 "parts": [part.to_dict() for part in own],
                 "reasons": [own.index(part) for part in reasons_of(own)],
                 "label": None if labels is None else bool(labels[i]),
-                "shown": {name: texts[i] for name, texts in beside.items()},
+                "shown": {name: record[name] for name in beside if name in record},
+                "record": record,
             }
-            for i, score, own in zip(samples.tolist(), scores[order].tolist(), parts, strict=True)
+            for i, score, own, record in zip(samples.tolist(), scores[order].tolist(), parts, records, strict=True)
         ],
     }
+
+
+def _records(pool: Pool, rows: NDArray[np.int64]) -> list[dict[str, str]]:
+    """Rows as they stand in their table: what is shown beside them, and their columns in use."""
+    columns = {name: [texts[i] for i in rows.tolist()] for name, texts in pool.shown.items()}
+    table = pool.candidates.take(rows)
+    columns |= {name: [entry_as_text(value) for value in table[name].to_pylist()] for name in table.column_names}
+    return [dict(zip(columns, texts, strict=True)) for texts in zip(*columns.values(), strict=True)]
+
+
+def _places(finding: Finding, table: WeighedTables) -> list[str]:
+    """Where the first reference rows that are like the finding's stand; empty in a large table."""
+    own = table.weigher.own_places
+    rows = np.flatnonzero(own >= 0)
+    if not 0 < own.size <= MOST_SOUGHT or not finding.reference_rows:
+        return []
+    in_sample = rows[np.argsort(own[rows])]
+    return [table.pool.reference_place(int(row)) for row in in_sample[list(finding.reference_rows[:MOST_PLACES])]]
 
 
 def _problem_parts(kind: Kind, samples: NDArray[np.int64]) -> list[list[Part]]:
@@ -190,9 +215,9 @@ def _block(answer: Selection, reasons: Reasons | None) -> dict[str, Any]:
     """The chosen rows and columns among their neighbours: what each cell weighs and holds, and how columns spread."""
     problem, kind = answer.problem, Kind(selection=answer, solved=answer)
     scores, features = kind.row_scores, kind.features.tolist()
-    samples = answer.samples[np.argsort(-scores[answer.samples], kind="stable")][:MOST_ROWS].tolist()
+    samples = answer.samples[np.argsort(-scores[answer.samples], kind="stable")][:MOST_ROWS]
     others = [swap.enters for swap in answer.explain(NEAR_ROWS).sample_swaps]
-    rows = samples + sorted(others, key=lambda i: -scores[i])
+    rows = np.array([*samples, *sorted(others, key=lambda i: -scores[i])], dtype=np.int64)
     chosen = [int(problem.column_of[f]) for f in features]
     if reasons is None:
         left_out = [swap.enters for swap in answer.explain(NEAR_COLUMNS).feature_swaps]
@@ -206,28 +231,28 @@ def _block(answer: Selection, reasons: Reasons | None) -> dict[str, Any]:
         scoring = reasons.scoring
         totals = scoring.parts(answer.samples, answer.features).sum(axis=0)
         left_out = [j for j in np.argsort(-totals, kind="stable").tolist() if j not in chosen][:NEAR_COLUMNS]
-        weights = np.column_stack(
-            [scoring.pool.weights[np.ix_(rows, features)], scoring.pool.cells.weights[np.ix_(rows, left_out)]]
-        )
-        pool = scoring.pool.cells.rows
+        table = scoring.pool
+        weights = np.column_stack([table.weights[rows][:, features], table.cells.weights[rows][:, left_out]])
+        weighed = table.cells.rows
+        pool = weighed if reasons.raw is None else reasons.raw
         columns, texts = [], []
         for j, feature in zip(chosen + left_out, features + [None] * len(left_out), strict=True):
             decimals = reasons.decimals[j]
-            own = values_of(pool, j, np.array(rows))
-            texts.append([shown_value(value, decimals) for value in own])
+            texts.append([shown_value(value, decimals) for value in values_of(pool, j, rows)])
             column = scoring.weigher.columns[j]
             columns.append(
                 {
                     "name": scoring.features.names[j],
                     "direction": "" if feature is None else problem.direction(feature),
-                    "picture": {**column.type.picture(column), "chosen": own[: len(samples)]},
+                    "usual": reasons.usual(j).text(decimals),
+                    "picture": {**column.type.picture(column), "chosen": values_of(weighed, j, samples)},
                 }
             )
         values = np.array(texts, dtype=object).T.tolist()
     return {
         "columns": columns,
         "chosen": len(chosen),
-        "rows": [{"name": problem.sample_name(i), "chosen": i in answer.samples} for i in rows],
+        "rows": [{"name": problem.sample_name(i), "chosen": i in answer.samples} for i in rows.tolist()],
         "weights": weights.tolist(),
         "values": values,
         "highest": float(weights.max()),
@@ -268,29 +293,24 @@ def _false_share(holds: NDArray[np.bool_], answer: Selection) -> dict[str, Any] 
     return {"level": FALSE_SHARE, "chosen": int(holds[answer.samples].sum()), "pool": int(holds.sum())}
 
 
-def _calibration(table: WeighedTables | None, answer: Selection, whole: WholeTable | None) -> dict[str, Any] | None:
+def _calibration(table: WeighedTables | None, whole: WholeTable | None) -> dict[str, Any] | None:
+    """How the cells were weighed, and what is special about the columns."""
     if table is None:
         return None
-    weigher, facts = table.weigher, table.weigher.facts
-    weights = table.scoring.pool.cells.weights
+    facts = table.weigher.facts
     tied = sorted(facts.tied.items(), key=lambda item: -item[1])
-    columns = np.unique(answer.problem.column_of[answer.features])
     return {
         **asdict(facts),
         "categories": list(facts.categories),
         "constant": list(facts.constant),
         "zero_mad": list(facts.zero_mad),
-        "cap": weigher.cap,
-        "missing": weigher.missing,
-        "missing_pool": int(np.isnan(table.pool.matrices[1].values).sum()),
+        "missing_pool": int(np.isnan(table.pool.matrices[1].values).sum()) if whole is None else whole.missing,
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
-        "clipped_pool": float((weights >= facts.largest_weight).mean()),
-        "clipped_block": float((weights[np.ix_(answer.samples, columns)] >= facts.largest_weight).mean()),
         "near_weight": table.scoring.near_weight,
-    } | (whole.calibration() if whole else {})
+    }
 
 
-def _tables(table: WeighedTables, whole: WholeTable | None, files: Sequence[str]) -> dict[str, Any]:
+def _tables(table: WeighedTables, whole: WholeTable | None) -> dict[str, Any]:
     """Which rows were the reference and which the pool, and which columns were left out."""
     pool = table.pool
     sizes = [len(matrix) for matrix in pool.matrices] if whole is None else [whole.reference_rows, whole.rows]

@@ -172,7 +172,7 @@ def _expected(
     if content["searched"] is not None:
         most = None if screen is None else screen.score
         before = 0 if tables is None else tables.weigher.facts.reference_rows
-        facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "calibration": dict}
+        facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "missing": 0}
         options["whole"] = WholeTable(kept=problem, **facts)
     nearby = [kinds[0].selection]
     if tables is not None:
@@ -195,8 +195,8 @@ def _expected(
     for name in ("finding", "false_share", "reference", "columns"):
         expected[name] = content[name]
     for kind, one in zip(expected["kinds"]["list"], content["kinds"]["list"], strict=True):
-        kind["p"] = one["p"]
+        kind |= {name: one[name] for name in ("p", "shared")}
         for row, other in zip(kind["rows"], one["rows"], strict=True):
-            row |= {name: other[name] for name in ("parts", "reasons", "shares")}
+            row |= {name: other[name] for name in ("parts", "reasons", "shares", "record")}
     expected["block"] |= {name: content["block"][name] for name in ("columns", "weights", "values", "highest")}
     return expected
