@@ -29,7 +29,7 @@ class Caveat:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
+            `guess`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -219,16 +219,17 @@ def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat
 
 
 def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
-    """What was guessed about the files and could be otherwise."""
+    """What was guessed about the tables and could be otherwise."""
+    for one in () if pool.guess is None else pool.guess.columns:
+        if one.remark:
+            facts: dict[str, Any] = {"name": one.name, "remark": one.remark, "way": one.way_out}
+            yield caveat_of("guess", (one.name,), serious=one.is_doubtful, **facts)
     for name, doubt in pool.doubts.items():
         yield caveat_of("doubtful-column", (name,), serious=True, name=name, doubt=doubt)
-    if pool.codes:
-        way = spell(Columns(types=dict.fromkeys(pool.codes, "number")))
-        yield caveat_of("code-taken", pool.codes, names=", ".join(pool.codes), way=way)
     if pool.repeated:
         yield caveat_of("repeated-ids", n=pool.repeated)
-    if pool.positive.lower() not in ("", "1", "true"):
-        name = str(label_column).removesuffix(f"={pool.positive}")
+    if label_column is not None and pool.positive.lower() not in ("", "1", "true"):
+        name = label_column.removesuffix(f"={pool.positive}")
         yield caveat_of("label-value", (name,), value=pool.positive, name=name)
 
 

@@ -76,7 +76,7 @@ class WeighedTables(WeighedPool):
             pool = open_pool(table, reference, split=split, per=rules.per)
         with step(phrase("steps.calibrating", rows=pool.reference.num_rows)):
             tables = cls.of(pool, form, seed=seed)
-            tables = replace(tables, time_column=table.columns.time, per=rules.per, library=library_of(table.source))
+            tables = replace(tables, time_column=pool.columns.time, per=rules.per, library=library_of(table.source))
             return replace(tables, outside=tables._outside(outside, table.columns.score))
 
     @classmethod

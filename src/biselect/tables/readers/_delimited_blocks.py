@@ -1,43 +1,46 @@
-"""CSV in blocks: the very table that `read_delimited` gives, of a file that is too large to be held.
+"""CSV in blocks: the very table that it is as a whole, of a file that is too large to be held.
 
 All rows decide what a column holds, so the file is read twice: once to see that, once to convert. A column whose first
 8 MiB look like another type than the rest is read once more, as text that may hold numbers or dates.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, distinct_texts
-from biselect.columns.recognition import TextColumn, parse_column, parse_texts
+from biselect.columns.recognition import TextColumn
 from biselect.errors import InputError
 from biselect.options import Columns, Csv
 from biselect.tables.readers._delimited import (
     BYTES,
-    NOTHING,
-    TEXT,
-    CsvForm,
-    SampleFormat,
-    absent_texts,
-    hints_for,
+    looks_of,
     read_text,
-    reading_from,
-    refuse_marks,
+    reading_of_file,
+    refuse_many_rejects,
     refuse_open_quote,
-    remembered,
-    sample_format,
-    without,
+    stream_of,
 )
-from biselect.tables.readers._sniffing import sniff
-from biselect.tables.readers.sources import Source, refuse_repeated
+from biselect.tables.readers._sniffing import TextFormat, sniff
+from biselect.tables.readers._texts import (
+    SampleFormat,
+    TextForm,
+    conversions,
+    converted,
+    plain_columns,
+    reading_from,
+    remembered,
+    text_columns_of,
+    texts_left,
+    whole_column,
+    without_closing_blocks,
+)
+from biselect.tables.readers.sources import Source, is_unnamed, refuse_repeated
 
 GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
-BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
-Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
 
 
 @dataclass(kw_only=True)
@@ -46,15 +49,17 @@ class Seen:
 
     Attributes:
         options: of Arrow's reader, with the type of every column.
-        kinds: these types.
+        schema: of the columns that are any.
         texts: columns of text that may be numbers or dates.
         rows: how many there are.
+        closing: rows at the end that are no rows.
     """
 
     options: dict[str, Any]
-    kinds: dict[str, pa.DataType]
+    schema: pa.Schema
     texts: dict[str, TextColumn]
     rows: int
+    closing: list[str]
 
 
 def stream_delimited(path: Path, csv: Csv, columns: Columns, memory: int) -> tuple[pa.Schema, Iterator[pa.Table]]:
@@ -66,138 +71,93 @@ def stream_delimited(path: Path, csv: Csv, columns: Columns, memory: int) -> tup
         columns: what its columns are.
         memory: bytes that a column of dates may take, whose form only all rows together show.
     """
-    form = CsvForm.of(csv, columns)
-    refuse_marks(form)
-    sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = sample_format(sniffed, form)
-    as_is = {*form.categories, *looks.codes, *form.text_columns}
-    scan, encoding = read_text(
-        path, sniffed, form, looks, partial(_seen, form=form, looks=looks, delimiter=sniffed.delimiter, as_is=as_is)
+    form = TextForm.of(csv, columns)
+    sniffed = sniff(path, form)
+    looks = looks_of(sniffed, form)
+    rejects = list[str]()
+    see = partial(_seen, form=form, looks=looks, comma_splits=sniffed.delimiter == ",", rejects=rejects)
+    scan, encoding = read_text(path, sniffed, form, looks, see, rejects)
+    refuse_many_rejects(path, sniffed, rejects, scan.rows)
+    reading = reading_of_file(path, sniffed, encoding, [*rejects, *scan.closing])  # the next passes add to the list
+    blocks = partial(_batches, path, sniffed, encoding, scan)
+
+    def whole(name: str) -> pa.ChunkedArray:
+        return whole_column((block[name] for block in blocks(name)), path, name, scan.rows, memory)
+
+    parsed = conversions(scan.texts, whole)
+    schema = pa.schema(
+        [field.with_type(parsed[field.name][0].values.type) if field.name in parsed else field for field in scan.schema]
     )
-    parsed: dict[str, ParsedColumn] = {}
-    converts: dict[str, Convert] = {}
-    absent = absent_texts(form)
-    for name, column in scan.texts.items():
-        if (decision := _decided(path, name, column, scan, memory)) is not None:
-            parsed[name], converts[name] = decision
-    fields = []
-    for name, kind in scan.kinds.items():
-        if name or kind.id != NOTHING:  # `a;b;` has no third column
-            fields.append(pa.field(name, parsed[name].values.type if name in parsed else kind))
-    words = {name for name, kind in scan.kinds.items() if kind.id == TEXT} - {
-        name for name, one in parsed.items() if one.values.type.id != TEXT
-    }
-    reading = reading_from(path, sniffed, encoding, looks, list(scan.kinds), parsed, words)
-    schema = pa.schema(fields, metadata=remembered(reading))
-    return schema, _blocks(path, scan, schema, converts, absent, set(form.text_columns))
+    known = {name: one for name, (one, _) in parsed.items()}
+    reading = reading_from(reading, looks, schema.names, known, texts_left(scan.schema, known))
+    schema = schema.with_metadata(remembered(reading))
+    return schema, _converted(blocks(), schema, {name: convert for name, (_, convert) in parsed.items()}, form, scan)
 
 
-def _blocks(
-    path: Path,
-    scan: Seen,
-    schema: pa.Schema,
-    converts: Mapping[str, Convert],
-    absent: pa.Array | None,
-    text_columns: set[str],
-) -> Iterator[pa.Table]:
-    from pyarrow.csv import open_csv
-
+def _converted(blocks: Iterator[pa.Table], schema: pa.Schema, converts: Any, form: TextForm, scan: Seen) -> Any:
     row = 0
-    with open_csv(str(path), **scan.options) as batches:
+    for block in blocks:
+        block = plain_columns(block.slice(0, scan.rows - row), form)
+        yield converted(block, row, schema, converts, form)
+        row += block.num_rows
+
+
+def _batches(path: Path, sniffed: TextFormat, encoding: str, scan: Seen, name: str = "") -> Iterator[pa.Table]:
+    """The file's blocks as they come, of all columns or of a column of text alone."""
+    from pyarrow.csv import ConvertOptions, open_csv
+
+    options = dict(scan.options)
+    if name:
+        marks = options["convert_options"].null_values
+        options["convert_options"] = ConvertOptions(
+            include_columns=[name], column_types={name: pa.string()}, null_values=marks
+        )
+    with open_csv(stream_of(path, sniffed, encoding), **options) as batches:
         for batch in batches:
-            columns = []
-            for name in schema.names:
-                column = batch.column(name)
-                values = converts[name](column, row) if name in converts else pa.chunked_array([column])
-                if values.type.id == TEXT and name not in text_columns:
-                    values = without(values, absent)
-                columns.append(values)
-            yield pa.Table.from_arrays(columns, schema=schema)
-            row += batch.num_rows
+            yield pa.Table.from_batches([batch])
 
 
 def _seen(
-    path: Path,
+    source: Callable[[], Any],
     *,
     read_options: Any,
     parse_options: Any,
     convert_options: Any,
-    form: CsvForm,
+    form: TextForm,
     looks: SampleFormat,
-    delimiter: str,
-    as_is: set[str],
+    comma_splits: bool,
+    rejects: list[str],
 ) -> Seen:
     """Guess the types from the beginning of the file, and look at all of its rows."""
-    from pyarrow.csv import ReadOptions, open_csv
+    from pyarrow.csv import open_csv
 
-    guessed = {"encoding": read_options.encoding, "skip_rows": read_options.skip_rows}
-    with open_csv(
-        str(path),
-        read_options=ReadOptions(**guessed, block_size=max(GUESSED_FROM, read_options.block_size)),
-        parse_options=parse_options,
-        convert_options=convert_options,
-    ) as beginning:
+    options = {"read_options": read_options, "parse_options": parse_options, "convert_options": convert_options}
+    block_size, read_options.block_size = read_options.block_size, max(GUESSED_FROM, read_options.block_size)
+    with open_csv(source(), **options) as beginning:
         schema = beginning.schema
     del beginning  # it holds what it has read ahead
-    refuse_repeated(schema.names, Source.of(path))
-    kinds = dict(zip(schema.names, schema.types, strict=True))
-    options = {"read_options": read_options, "parse_options": parse_options, "convert_options": convert_options}
-    if any(kind.id == BYTES for kind in kinds.values()):
+    read_options.block_size = block_size
+    if any(kind.id == BYTES for kind in schema.types):
         raise UnicodeError("some text is not in the encoding")
-    convert_options.column_types = kinds
-    hints = hints_for(form, looks, delimiter, sum(kind.id == TEXT for kind in kinds.values()))
-    texts = {name: TextColumn(hints) for name, kind in kinds.items() if kind.id == TEXT and name not in as_is}
-    rows, last = 0, None
-    with open_csv(str(path), **options) as batches:
-        for batch in batches:
+    convert_options.column_types = dict(zip(schema.names, schema.types, strict=True))
+    plain = plain_columns(schema.empty_table(), form).schema
+    texts = text_columns_of(plain, form, looks, comma_splits=comma_splits)
+    refuse_repeated(schema.names, Source.of(str(source())))
+    closing, rows = list[str](), 0
+    rejects.clear()  # those of the beginning come again
+    with open_csv(source(), **options) as batches:
+        last = None
+
+        def blocks() -> Iterator[pa.Table]:
+            nonlocal last
+            for last in batches:
+                yield plain_columns(pa.Table.from_batches([last]), form)
+
+        for block in without_closing_blocks(blocks(), closing):
             for name, column in texts.items():
-                column.add(batch.column(name))
-            rows, last = rows + batch.num_rows, batch
+                column.add(block[name])
+            rows += block.num_rows
     if last is not None:
-        refuse_open_quote(path, pa.Table.from_batches([last]))
-    return Seen(options=options, kinds=kinds, texts=texts, rows=rows)
-
-
-def _decided(path: Path, name: str, column: TextColumn, scan: Seen, memory: int) -> tuple[ParsedColumn, Convert] | None:
-    """What a column of text holds, and how each block of it is converted; None where it stays text."""
-    examples, missing = column.examples, column.hints.missing
-    parsed = None if examples is None else parse_texts(examples, column.hints)
-    if parsed is None:
-        return None
-    if parsed.read_more is not None:
-        convert: Convert = partial(_read_block, read_more=parsed.read_more, missing=missing)
-        first = pa.chunked_array(column.first)
-        return replace(parsed, values=pa.chunked_array([convert(part, 0).chunk(0) for part in first.chunks])), convert
-    rows = _whole_column(path, name, scan, memory)
-    parsed = parse_column(rows, column.hints)
-    return None if parsed.values is rows else (parsed, lambda block, row: parsed.values.slice(row, len(block)))
-
-
-def _read_block(
-    block: pa.Array, row: int, *, read_more: Callable[[DistinctTexts], pa.Array], missing: Collection[str]
-) -> pa.ChunkedArray:
-    """A block of a column whose form is known."""
-    texts = distinct_texts(pa.chunked_array([block]), missing)
-    assert texts is not None
-    return texts.spread(read_more(texts))
-
-
-def _whole_column(path: Path, name: str, scan: Seen, memory: int) -> pa.ChunkedArray:
-    """One column of text, in which equal entries are held once."""
-    from pyarrow.csv import ConvertOptions, open_csv
-
-    marks = scan.options["convert_options"]
-    alone = ConvertOptions(include_columns=[name], column_types={name: pa.string()}, null_values=marks.null_values)
-    blocks: list[pa.Array] = []
-    needed = BYTES_A_ROW * scan.rows
-    with open_csv(str(path), **{**scan.options, "convert_options": alone}) as batches:
-        for batch in batches:
-            blocks.append(batch.column(0).dictionary_encode())
-            needed += blocks[-1].dictionary.nbytes
-            if needed > memory:
-                raise InputError(
-                    f"{path}: column {name!r} holds dates or numbers in a form that only all of its {scan.rows:,} rows "
-                    f"together show, which takes more than {memory / 2**30:.1f} GiB; give more memory, or write the "
-                    "table to Parquet first"
-                )
-    return pa.chunked_array(blocks).unify_dictionaries()
+        refuse_open_quote(source(), pa.Table.from_batches([last]))
+    schema = pa.schema([field for field in plain if not is_unnamed(field.name, field.type)])
+    return Seen(options=options, schema=schema, texts=texts, rows=rows, closing=closing)

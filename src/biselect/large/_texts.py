@@ -1,0 +1,110 @@
+"""Parts of a table whose columns of text are read as what they hold, block by block; nothing is copied."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from biselect.columns.distinct_texts import is_text
+from biselect.large.dataset import Part, Partitions, place_in, rows_between
+from biselect.tables import Table
+from biselect.tables.readers import (
+    Convert,
+    Reading,
+    TextForm,
+    conversions,
+    converted,
+    first_texts,
+    plain_columns,
+    reading_from,
+    reading_of,
+    remembered,
+    rows_looked_at,
+    sample_format,
+    text_columns_of,
+    texts_left,
+    whole_column,
+)
+
+from biselect.tables.readers.sources import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertedRows:
+    """Rows of a part with its columns of text as what they hold.
+
+    Attributes:
+        part: as it is stored.
+        schema: of the whole table.
+        columns: of the part that a column is made of: a struct for one of its fields.
+        converts: how columns of text are read.
+        form: says which texts stay as they are written.
+    """
+
+    part: Part
+    schema: pa.Schema
+    columns: Mapping[str, str]
+    converts: Mapping[str, Convert]
+    form: TextForm
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, block by block."""
+        schema = pa.schema([self.schema.field(name) for name in columns], self.schema.metadata)
+        stored = dict.fromkeys(self.columns[name] for name in columns)
+        for row, block in self.part.blocks(list(stored)):
+            yield converted(plain_columns(block, self.form), row, schema, self.converts, self.form)
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the table as it is stored."""
+        return place_in(self.part, row)
+
+
+def with_texts_read(table: Partitions, described: Table, memory: int) -> Partitions:
+    """The table with its columns of text as what they hold, as they are where it is held.
+
+    Args:
+        table: as it is stored.
+        described: says what its columns are, and how its texts are written.
+        memory: bytes that a column of dates may take, whose form only all rows together show.
+    """
+    form = TextForm.of(described.csv, described.columns)
+    plain = plain_columns(table.schema.empty_table(), form).schema
+    texts = [at for at, kind in enumerate(plain.types) if is_text(kind)]
+    if not texts and not form.marks and plain.equals(table.schema):
+        return table
+    stored = {name: _stored(name, table.schema.names) for name in plain.names}
+
+    def blocks(names: Iterable[str], part: Partitions = table) -> Iterator[pa.Table]:
+        wanted = list(dict.fromkeys(stored[name] for name in names))
+        return (plain_columns(block, form) for one in part.parts for _, block in one.blocks(wanted))
+
+    names = [plain.names[at] for at in texts]
+    sample = [*blocks(names, rows_between(table, 0, rows_looked_at(len(texts))))] if texts else []
+    looks = sample_format(first_texts(pa.concat_tables(sample).select(names)) if texts else (), form)
+    columns = text_columns_of(plain, form, looks)
+    for part in table.parts:
+        if open_ones := [name for name, column in columns.items() if not column.wordy]:
+            for block in blocks(open_ones, replace(table, parts=(part,))):
+                for name in open_ones:
+                    columns[name].add(block[name])
+    parsed = conversions(
+        columns,
+        lambda name: whole_column((block[name] for block in blocks([name])), table.name, name, table.rows, memory),
+    )
+    known = {name: one for name, (one, _) in parsed.items()}
+    reading = Reading(path=str(Source.of(described.source).path)) if described.is_file else Reading()
+    reading = reading_from(reading, looks, plain.names, known, texts_left(plain, known))
+    fields = [field.with_type(known[field.name].values.type) if field.name in known else field for field in plain]
+    schema = pa.schema(fields, remembered(reading) if reading_of(table) == Reading() else table.schema.metadata)
+    rows: dict[str, Any] = {"schema": schema, "columns": stored, "form": form}
+    rows["converts"] = {name: convert for name, (_, convert) in parsed.items()}
+    parts = tuple(replace(part, source=ConvertedRows(part=part, **rows)) for part in table.parts)
+    return replace(table, schema=schema, parts=parts)
+
+
+def _stored(name: str, names: Sequence[str]) -> str:
+    """The stored column that holds a column: the struct of a field."""
+    while name not in names:
+        name = name.rpartition(".")[0]
+    return name
