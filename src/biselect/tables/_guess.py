@@ -240,7 +240,8 @@ def _is_apart(column: pa.ChunkedArray, value: Any, is_date: bool) -> bool:
     least, low, high, largest = pc.quantile(rest, [0, 0.05, 0.95, 1], interpolation="nearest").to_pylist()
     if not is_date and end < 0 <= least:  # alone below zero
         return True
-    return bool(max(least - end, end - largest) > (high - low) / (4 if is_date else 1))
+    gap = max(least - end, end - largest)
+    return bool(gap > (high - low) / 4 if is_date else gap > max(high - low, abs(end) / 10))
 
 
 def _time(tables: Sequence[pa.Table], guesses: Mapping[str, ColumnGuess]) -> ColumnGuess | None:

@@ -1,5 +1,6 @@
 """CSV and its like: text whose values stand between delimiters, in whatever form a spreadsheet or a bank wrote it."""
 
+import codecs
 import csv
 import io
 import re
@@ -13,18 +14,19 @@ import pyarrow as pa
 
 from biselect.columns.distinct_texts import ALWAYS_MISSING
 from biselect.columns.recognition import hints_at
+from biselect.core.untrusted import CHUNK
 from biselect.errors import InputError
 from biselect.options import ANY, Csv, spell
 from biselect.tables.readers._layout import unique_names
 from biselect.tables.readers._sniffing import SPACES, WESTERN, TextFormat, as_tabs, sniff
 from biselect.tables.readers._texts import Reading, SampleFormat, TextForm, reading_of, sample_format
-from biselect.tables.readers.sources import PACKED, is_unnamed
+from biselect.tables.readers.sources import PACKED, is_unnamed, opened
 
 BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
 ROWS_OF_A_BLOCK = 100  # in a wide file
 TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 MOST_REJECTS, REJECTS = 1_000, 0.02  # lines with too many or too few values, and their share of all
-FEWEST_REJECTS = 5  # that are no reason to doubt the whole file
+FEWEST_REJECTS, MOST_OF_FEW = 2, 0.2  # that are no reason to doubt the whole file, and their share of a short one
 LINE = 120  # characters of a line that is left out
 
 Taken = TypeVar("Taken")
@@ -67,7 +69,7 @@ def reading_of_file(path: Path, sniffed: TextFormat, encoding: str, rejects: Seq
 
 def refuse_many_rejects(path: Path, sniffed: TextFormat, rejects: Sequence[str], rows: int) -> None:
     """An error where so many lines are no rows that the file may be another one than it was taken for."""
-    if len(rejects) > max(FEWEST_REJECTS, REJECTS * rows):
+    if len(rejects) > FEWEST_REJECTS + REJECTS * rows or len(rejects) > MOST_OF_FEW * rows:
         raise _ragged(path, rejects[0], sniffed.delimiter, len(sniffed.names or ()))
 
 
@@ -94,7 +96,7 @@ def read_text(
     """
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
-    encoding, multiline = sniffed.encoding, sniffed.multiline
+    encoding, multiline, ragged = sniffed.encoding, sniffed.multiline, False
     block = min(LARGEST_BLOCK, max(BLOCK, ROWS_OF_A_BLOCK * sniffed.longest))
     coded = {name for name in sniffed.names or () if name not in form.numbers and "code" in hints_at(name)}
     text = {*form.text_columns, *form.categories, *looks.codes, *coded}  # further down a code may begin with 0
@@ -106,7 +108,7 @@ def read_text(
             "parse_options": ParseOptions(
                 delimiter="\t" if sniffed.delimiter in SPACES else sniffed.delimiter,
                 newlines_in_values=multiline,
-                invalid_row_handler=keep_rejects(rejects),
+                invalid_row_handler=keep_rejects(rejects) if ragged else None,
             ),
             "convert_options": ConvertOptions(
                 column_types=dict.fromkeys(text, pa.string()),
@@ -139,6 +141,9 @@ def read_text(
                 if block >= LARGEST_BLOCK:
                     text.update(names)
                 block = min(4 * block, LARGEST_BLOCK)
+            elif "Expected" in message and not ragged:
+                ragged = encoding != "utf-8" or _is_utf8(path)  # Arrow shows no other lines to who keeps them
+                broken = not ragged
             elif rejects:
                 raise _ragged(path, rejects[0], sniffed.delimiter, len(sniffed.names or ())) from None
             else:
@@ -148,6 +153,19 @@ def read_text(
                 such = spell(Csv(encoding="cp1252"))
                 raise InputError(f"{path}: is not {encoding} all through; say what it is with {such}")
             encoding = WESTERN
+
+
+def _is_utf8(path: Path) -> bool:
+    """Whether a file is UTF-8 from its beginning to its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with opened(path) as stream:
+            while piece := stream.read(CHUNK):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def names_of(sniffed: TextFormat, encoding: str) -> dict[str, Any]:

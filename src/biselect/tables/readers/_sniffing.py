@@ -30,6 +30,9 @@ BOMS = (  # the longest first: that of UTF-32 begins as that of UTF-16 does
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+EAST = r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]"
+LETTERS = {"cp949": r"[\uac00-\ud7a3]", "gb18030": EAST, "cp1251": r"[\u0400-\u04ff]"}
+FEWEST = 8  # letters that are no ASCII, by which an encoding is known
 WESTERN = "cp1252"  # what a file is taken for that is not UTF-8; printable Latin-1 is a part of it
 
 
@@ -227,9 +230,10 @@ def _by_letters(sample: bytes) -> str:
 
     if share(bytes(range(0x81, 0xA0))) > 0.2 and _is_text_in("cp932", sample):
         return "cp932"
-    if len(letters) > 2.5 * len(runs):  # Western words have no three such letters in a row
+    if len(letters) > max(FEWEST, 2.5 * len(runs)):  # Western words have no three such letters in a row
         pairs = all(len(run) % 2 == 0 for run in runs)
-        return next((name for name in ("cp949", "gb18030") if pairs and _is_text_in(name, sample)), "cp1251")
+        own = [name for name in LETTERS if (pairs or name == "cp1251") and _is_text_in(name, sample)]
+        return next(iter(own), WESTERN)
     if share(b"\xd0\xdd\xde\xf0\xfd\xfe") > 0.1 and not kinds & set(b"\xe1\xe9\xed\xf3\xfa\xe6"):
         return "cp1254"  # ğ ı ş, without the letters of Iceland
     polish, czech = kinds & set(b"\xb3\xb9\xbf\x9c\x9f"), kinds & set(b"\xf8\x9a\x9e\xec\xf9")
@@ -239,14 +243,13 @@ def _by_letters(sample: bytes) -> str:
 
 
 def _is_text_in(encoding: str, sample: bytes) -> bool:
-    """Whether a text is in an encoding of the East: it can be read, as letters of its language."""
+    """Whether a text can be read in an encoding, as letters of its language."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
         return False
     letters = re.sub(r"[\x00-\x7f]", "", text)
-    own = r"[\uac00-\ud7a3]" if encoding == "cp949" else r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]"
-    return 10 * len(re.findall(own, letters)) > 8 * len(letters)
+    return 10 * len(re.findall(LETTERS.get(encoding, EAST), letters)) > 8 * len(letters)
 
 
 def _refuse_unknown(encoding: str) -> None:

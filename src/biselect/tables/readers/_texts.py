@@ -293,10 +293,12 @@ def plain_columns(table: pa.Table, form: TextForm) -> pa.Table:
         if pa.types.is_time(kind) and name not in form.dates:
             steps = table.column(at).cast(pa.int32() if kind.bit_width == 32 else pa.int64()).cast(pa.int64())
             table = table.set_column(at, name, steps.cast(pa.duration(kind.unit)))
+        elif pa.types.is_string_view(kind):  # which Arrow can do little with
+            table = table.set_column(at, name, table.column(at).cast(pa.large_string()))
         elif pa.types.is_interval(kind):
             lengths = [None if one is None else _nanoseconds(*one) for one in table.column(at).to_pylist()]
             table = table.set_column(at, name, pa.array(lengths, pa.duration("ns")))
-        elif isinstance(kind, pa.UuidType):
+        elif str(kind) == "extension<arrow.uuid>":
             texts = [None if one is None else str(one) for one in table.column(at).to_pylist()]
             table = table.set_column(at, name, pa.array(texts, pa.string()))
     return table
