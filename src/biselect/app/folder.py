@@ -13,6 +13,7 @@ from pathlib import Path
 from biselect.core.files import keep_staged, temporary_file, temporary_folder, write_file
 from biselect.errors import BiselectError, InputError
 from biselect.sessions.exports import NEXT
+from biselect.sessions.store import FILE
 from biselect.tables.readers import part_names
 from biselect.tables.readers.sources import ARROW, CSV, DATABASES, JSON, JSON_LINES, PARQUET, PART, WORKBOOKS, Source
 
@@ -29,7 +30,7 @@ def tables_in(folder: Path) -> list[str]:
     """
     found = []
     for path in folder.iterdir():
-        if path.name.startswith(".") or path.name == NEXT or path.is_symlink():
+        if path.name.startswith(".") or path.name in (NEXT, FILE) or path.is_symlink():
             continue
         if path.is_file() and path.name.lower().endswith(ENDINGS):
             changed = path.stat().st_mtime_ns
@@ -71,7 +72,7 @@ def safe_name(given: str) -> str:
     kept = "".join(letter for letter in last if letter.isalnum() or letter in " ._-()").replace("::", "")
     name = re.sub(r"\s+", " ", kept).strip(" .")
     ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
-    if ending is None or len(name) == len(ending):
+    if ending is None or len(name) == len(ending) or name.lower() == FILE:
         raise InputError(f"the name of a table ends in one of {', '.join(ENDINGS)}")
     return name[: -len(ending)][:LONGEST].strip(" .") + ending.lower()
 

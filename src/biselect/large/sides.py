@@ -34,6 +34,7 @@ from biselect.tables import (
     require_columns,
     row_labels,
     sides_in_time,
+    time_column_of,
     with_index,
 )
 from biselect.tables.readers import reading_of
@@ -177,9 +178,9 @@ def compare_ids(pool: Partitions, column: str) -> None:
 def _split(tables: Tables, split: Split) -> Tables:
     """One table as two: earlier rows are the reference, later ones the pool."""
     roles = tables.roles
-    assert roles.time_column is not None
+    time_column = time_column_of(roles, split)
     with tables.step(f"Cutting in time: {tables.pool.rows:,} rows"):
-        reference, pool, times = cut_in_time(tables.pool, roles.time_column, split, roles.date_format)
+        reference, pool, times = cut_in_time(tables.pool, time_column, split, roles.date_format)
     return replace(tables, pool=pool, reference=reference, times=times)
 
 

@@ -27,6 +27,7 @@ from ._split import is_split as is_split
 from ._split import open_pool as open_pool
 from ._split import read_for as read_for
 from ._split import sides_in_time as sides_in_time
+from ._split import time_column_of as time_column_of
 from ._split import windows_in_time as windows_in_time
 from ._table import Table as Table
 from ._table import inspect as inspect

@@ -126,10 +126,9 @@ def guess_roles(
     """
     pool = tables[0]
     known, asked = _known(said, pool.column_names, per), {*names_in(said.features, pool.column_names)}
-    columns = {name: _together(name, tables) for name in pool.column_names}
     guesses = {
-        name: ColumnGuess(name=name, role=known[name]) if name in known else _guess(name, column, csv)
-        for name, column in columns.items()
+        name: ColumnGuess(name=name, role=known[name]) if name in known else _guess(name, *_in_all(name, tables), csv)
+        for name in pool.column_names
     }
     for name in {name for table in tables for name in reading_of(table).codes} & guesses.keys() - known.keys():
         if guesses[name].role in ("category", "free text", "other id"):
@@ -162,14 +161,15 @@ def _known(said: Columns, names: Sequence[str], per: str | None) -> dict[str, st
     return known | {name: role for name, role in single.items() if name}
 
 
-def _together(name: str, tables: Sequence[pa.Table]) -> pa.ChunkedArray:
-    """A column of all tables that have it; of the first where their types differ."""
+def _in_all(name: str, tables: Sequence[pa.Table]) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """A column of all tables that have it, of the type that it has in the first; and that of the longest table."""
     columns = [table[name] for table in tables if name in table.column_names]
-    kind = columns[0].type
-    return pa.chunked_array([chunk for one in columns if one.type == kind for chunk in one.chunks], kind)
+    columns = [column for column in columns if column.type == columns[0].type]
+    together = pa.chunked_array([chunk for one in columns for chunk in one.chunks], columns[0].type)
+    return together, max(columns, key=len)
 
 
-def _guess(name: str, column: pa.ChunkedArray, csv: Csv) -> ColumnGuess:
+def _guess(name: str, column: pa.ChunkedArray, longest: pa.ChunkedArray, csv: Csv) -> ColumnGuess:
     """What a column holds, without regard to the others."""
     if column.null_count == len(column):
         return ColumnGuess(name=name, role="empty")
@@ -179,7 +179,8 @@ def _guess(name: str, column: pa.ChunkedArray, csv: Csv) -> ColumnGuess:
     if marks and is_text(column.type) and unparsable_rows(column, MOSTLY)[0] is not None:
         return ColumnGuess(name=name, role="number", remark="numbers written in another way than was said")
     for one in types():
-        claim = one.claim(column, name) if "claim" in vars(type(one)) else None  # not what it inherits from a number
+        about = column if one.is_ranked else longest  # rows of a pool may stand in its reference, too
+        claim = one.claim(about, name) if "claim" in vars(type(one)) else None  # not what it inherits from a number
         if claim is None:
             continue
         guess = ColumnGuess(name=name, **{field: getattr(claim, field) for field in CLAIMED})

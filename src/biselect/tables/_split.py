@@ -269,18 +269,24 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
 
     The rows are sorted by time here if they are not; those of equal time keep their order.
     """
-    assert roles.time_column is not None
-    require_columns(table, [roles.time_column], "the table")
-    times, written = read_times(
-        table[roles.time_column], roles.time_column, date_format=roles.date_format, place_of=partial(line_of_row, table)
-    )
-    written = written or reading_of(table).dates.get(roles.time_column)
+    time_column = time_column_of(roles, split)
+    require_columns(table, [time_column], "the table")
+    place_of = partial(line_of_row, table)
+    times, written = read_times(table[time_column], time_column, date_format=roles.date_format, place_of=place_of)
+    written = written or reading_of(table).dates.get(time_column)
     rows = _kept(table, roles)
     earlier, later = sides_in_time(times if rows is None else times.take(rows), split, written)
     if rows is not None:
         earlier, later = rows[earlier], rows[later]
     repeated = 0 if rows is None else table.num_rows - len(rows)
     return _build(Part(table=table, rows=earlier), Part(table=table, rows=later), roles, repeated)
+
+
+def time_column_of(roles: Roles, split: Split) -> str:
+    """The column that orders the rows of a table that is to be split."""
+    if roles.time_column is None:
+        raise InputError(f"{spell(Split(until=split.until))} needs {spell(Columns(time=ANY))}: none orders the rows")
+    return roles.time_column
 
 
 def sides_in_time(
@@ -344,14 +350,17 @@ class Part:
         return line_of_row(self.file, int(self.rows[row]))
 
     def times(self, roles: Roles) -> tuple[str, str] | None:
-        """First and last time, where the time column can be read; without a split nothing depends on it."""
+        """First and last time, where the time column can be read; unless a form was said, nothing depends on it."""
         if roles.time_column is None or roles.time_column not in self.table.column_names:
             return None
+        column, place_of = self.file[roles.time_column], partial(line_of_row, self.file)
         try:
-            times = as_times(self.table[roles.time_column], roles.time_column, date_format=roles.date_format)
+            times = as_times(column, roles.time_column, date_format=roles.date_format, place_of=place_of)
         except InputError:
+            if roles.date_format is not None:
+                raise
             return None
-        return ends_in_time(times)
+        return ends_in_time(times if self.whole else times.take(self.rows))
 
 
 def ends_in_time(times: pa.ChunkedArray) -> tuple[str, str]:
@@ -366,7 +375,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
     is_own = reference_part is pool_part
-    as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
+    forms = reading_of(pool).dates
+    as_text = {name: _texts(pool[name], forms.get(name)) for name in beside}
     times = {"reference": None if is_own else reference_part.times(roles), "pool": pool_part.times(roles)}
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]
@@ -394,6 +404,13 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
         read_as=read_as([pool_part.file, reference_part.file]),
         rows=pool_part.rows,
     )
+
+
+def _texts(column: pa.ChunkedArray, form: str | None) -> list[str]:
+    """Entries as the file has them; dates that were text in the form in which they were written."""
+    if form is not None and pa.types.is_timestamp(column.type):
+        return ["" if value is None else value.strftime(form) for value in column.to_pylist()]
+    return [entry_as_text(value).removesuffix(" 00:00:00") for value in column.to_pylist()]
 
 
 def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:

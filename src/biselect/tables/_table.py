@@ -14,9 +14,10 @@ from biselect.options import Columns, Csv, spell
 from biselect.tables._frames import arrow_of, rows_of
 from biselect.tables._guess import Guess, guess_roles, with_facts
 from biselect.tables._inspection import as_html, as_text, inspection_of
+from biselect.tables._named_columns import require_columns
 from biselect.tables.readers import Reading, TextForm, read_table, records_in, texts_of, with_texts_read
 from biselect.tables.readers.sources import Source
-from biselect.tables.roles import placed, with_roles
+from biselect.tables.roles import Roles, placed, with_roles
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,9 @@ class Table:
     def guess(self) -> Guess:
         """What the columns are taken for; all rows are read to see that."""
         rows = self.read()
+        roles = Roles.of(self.columns, self.csv, names=rows.column_names)
+        named = [*roles.beside, roles.time_column, *(roles.features or ()), *roles.exclude, *self.columns.types]
+        require_columns(rows, [name for name in named if name is not None], self.name or "the table")
         return with_facts(guess_roles([rows], self.columns, self.csv), rows)
 
     @property
