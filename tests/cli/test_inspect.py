@@ -217,10 +217,14 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
         (["--thousands", ","], "--decimal and --thousands are both ','"),
         (["--encoding", "klingon"], "--encoding klingon is not known"),
         (["--encoding", "utf-8"], "is not utf-8 all through; say what it is with --encoding"),
-        (["--date-format", "%m/%d/%Y"], "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y"),
+        (["--date-format", "%m/%d/%Y"], "holds dates such as 31.12.2025 15:45, which is not --date-format %m/%d/%Y"),
+        (
+            ["--date-format", "%m/%d/%Y", "--time-column", "Buchungstag"],
+            "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y",
+        ),
         (["--na-values", "n/a"], "others '#NV'"),
         (
-            ["--duplicates", "error"],
+            ["--duplicates", "error", "--id-column", "Buchungs-Nr"],
             "id 'B00297' stands in line 299 and line 302; so do 2 other ids ('B00298', 'B00299')",
         ),
         (["--duplicates", "none"], "--duplicates must be first, last or error"),

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.date import Place, as_times, parts_of_dates, read_times
+from biselect.columns.date_text import in_words
 from biselect.columns.distinct_texts import is_number, is_text
 from biselect.columns.flag import label_flags
 from biselect.errors import InputError
@@ -209,7 +210,7 @@ def _last_labelled(table: pa.Table, roles: Roles) -> str | None:
     ):
         return None
     try:
-        times = as_times(table[roles.time_column], roles.time_column, date_format=roles.date_format)
+        times, _ = _times_of(table, roles.time_column, roles.date_format)
     except InputError:
         return None
     is_open = pc.is_null(table[roles.label_column])
@@ -271,15 +272,24 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
     """
     time_column = time_column_of(roles, split)
     require_columns(table, [time_column], "the table")
-    place_of = partial(line_of_row, table)
-    times, written = read_times(table[time_column], time_column, date_format=roles.date_format, place_of=place_of)
-    written = written or reading_of(table).dates.get(time_column)
+    times, written = _times_of(table, time_column, roles.date_format)
     rows = _kept(table, roles)
     earlier, later = sides_in_time(times if rows is None else times.take(rows), split, written)
     if rows is not None:
         earlier, later = rows[earlier], rows[later]
     repeated = 0 if rows is None else table.num_rows - len(rows)
     return _build(Part(table=table, rows=earlier), Part(table=table, rows=later), roles, repeated)
+
+
+def _times_of(table: pa.Table, name: str, date_format: str | None) -> tuple[pa.ChunkedArray, str | None]:
+    """The times of all rows, and how they were written where they were text."""
+    form = reading_of(table).dates.get(name)
+    if form is not None and date_format not in (None, form):
+        option = spell(Csv(date_format=date_format))
+        raise InputError(f"time column {name!r} holds dates such as {in_words(form)}, which is not {option}")
+    asked = None if form is not None else date_format
+    times, written = read_times(table[name], name, date_format=asked, place_of=partial(line_of_row, table))
+    return times, written or form
 
 
 def time_column_of(roles: Roles, split: Split) -> str:
@@ -353,9 +363,8 @@ class Part:
         """First and last time, where the time column can be read; unless a form was said, nothing depends on it."""
         if roles.time_column is None or roles.time_column not in self.table.column_names:
             return None
-        column, place_of = self.file[roles.time_column], partial(line_of_row, self.file)
         try:
-            times = as_times(column, roles.time_column, date_format=roles.date_format, place_of=place_of)
+            times, _ = _times_of(self.file, roles.time_column, roles.date_format)
         except InputError:
             if roles.date_format is not None:
                 raise
