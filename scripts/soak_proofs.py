@@ -90,13 +90,15 @@ FAMILIES = {
 }
 LAMBDAS = (1.0, 1.0, 1.0, 0.0, 0.3, 0.7, 2.0, 3.0, 0.1, 1e-3, 2.0**-60, 1e-290)
 KINDS = ("none", "in", "out", "in and out", "at most", "exactly", "both", "in, out and at most", "in, out and exactly")
+KINDS += ("directions at most", "in, out and directions at most")
 
 
 @dataclass(frozen=True)
 class Side:
     """One side as it was drawn: how many items there are, how many to choose, and under which rules.
 
-    `groups` holds members, limit, and whether that many are needed, not just allowed; `example` is a choice that obeys.
+    `groups` holds members, limit, and whether that many are needed, not just allowed; `overlapping` the same for limits
+    that share members; `example` is a choice that obeys.
     """
 
     length: int
@@ -104,20 +106,23 @@ class Side:
     forced_in: frozenset
     forced_out: frozenset
     groups: tuple
+    overlapping: tuple
     example: tuple
 
     @property
     def rules(self):
         """The same for the package."""
         groups = [Group(members=g, **{"exactly" if needed else "at_most": t}) for g, t, needed in self.groups]
-        return Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
+        overlapping = [Group(members=members, at_most=limit) for members, limit, _ in self.overlapping]
+        return Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups, overlapping=overlapping)
 
     def allows(self, items):
         """Whether a choice obeys."""
         chosen = set(items)
         if not self.forced_in <= chosen or chosen & self.forced_out or len(chosen) != self.budget:
             return False
-        numbers = [(len(chosen & set(members)), limit, needed) for members, limit, needed in self.groups]
+        limits = self.groups + self.overlapping
+        numbers = [(len(chosen & set(members)), limit, needed) for members, limit, needed in limits]
         return all(number == limit if needed else number <= limit for number, limit, needed in numbers)
 
     def choices(self):
@@ -145,12 +150,12 @@ class Side:
         return reached[self.budget]
 
 
-def draw_side(rng, length, budget):
-    """Rules of some kind that at least one choice obeys."""
+def draw_side(rng, length, budget, *, features):
+    """Rules of some kind that at least one choice obeys; only features have overlapping limits."""
     order = rng.permutation(length).tolist()
     chosen, rest = order[:budget], order[budget:]
     kind = KINDS[rng.integers(len(KINDS))]
-    forced_in, forced_out, groups = [], [], []
+    forced_in, forced_out, groups, overlapping = [], [], [], []
     if "in" in kind.replace("in,", "in ").split():
         some = int(rng.integers(1, budget)) if budget > 1 and rng.random() < 0.7 else int(rng.integers(0, budget + 1))
         forced_in = chosen[:some]  # mostly not all: then one side is settled
@@ -159,18 +164,32 @@ def draw_side(rng, length, budget):
     if any(word in kind for word in ("most", "exactly", "both")):
         # beside "exactly", limits must add up to the budget: then every item stands in a group, and none is loose
         labels = rng.integers(0 if kind == "both" else -1, 3, size=length).tolist()
-        for label in range(3):
+        if "directions" in kind:  # every column has up to three, one of them at most
+            labels = np.zeros(length, dtype=int)
+            labels[chosen], labels[rest] = range(budget), rng.integers(0, budget + 2, size=len(rest))
+        for label in range(max(labels, default=0) + 1):
             members = tuple(i for i in range(length) if labels[i] == label)
             number = len(set(members) & set(chosen))
             needed = "exactly" in kind or (kind == "both" and bool(rng.integers(2)))
-            loose = (
-                0
-                if needed or kind == "both"
-                else int(rng.integers(0, 2)) * int(rng.integers(0, len(members) - number + 1))
-            )
+            tight = needed or kind == "both" or "directions" in kind
+            loose = 0 if tight else int(rng.integers(0, 2)) * int(rng.integers(0, len(members) - number + 1))
             if members:
-                groups.append((members, number + loose, needed))
-    return Side(length, budget, frozenset(forced_in), frozenset(forced_out), tuple(groups), tuple(sorted(chosen)))
+                groups.append((members, max(number, 1) if "directions" in kind else number + loose, needed))
+    if features and rng.random() < 0.4:  # as for kinds: at most so many of an earlier choice, which need not be half
+        for _ in range(int(rng.integers(1, 5))):
+            size = budget if rng.integers(2) else int(rng.integers(0, length + 1))
+            members = tuple(sorted(rng.permutation(length)[:size].tolist()))
+            number = len(set(members) & set(chosen))
+            overlapping.append((members, max(number, size // 2) if rng.integers(2) else number, False))
+    return Side(
+        length,
+        budget,
+        frozenset(forced_in),
+        frozenset(forced_out),
+        tuple(groups),
+        tuple(overlapping),
+        tuple(sorted(chosen)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +223,7 @@ def draw(seed, number, size):
             m = 2
         if rng.random() < 0.3:  # then samples are listed
             n, d, k, m = d, n, m, k
+    overlap_allowed = size == "small" or comb(d, m) <= MOST_SUBSETS[size]
     numbers = FAMILIES[family]
     other = FAMILIES[list(FAMILIES)[rng.integers(len(FAMILIES))]] if rng.integers(2) else numbers
     scores = [other(rng, length) if rng.integers(2) else np.zeros(length) for length in (n, d)]
@@ -213,7 +233,7 @@ def draw(seed, number, size):
     with np.errstate(over="ignore"):
         single = coupling.astype(np.float32)
     coupling = single if rng.integers(8) == 0 and np.isfinite(single).all() else coupling
-    samples, features = draw_side(rng, n, k), draw_side(rng, d, m)
+    samples, features = draw_side(rng, n, k, features=False), draw_side(rng, d, m, features=overlap_allowed)
     for axis, side in ((0, features), (1, samples)):
         if rng.integers(3) == 0:  # items that are alike but for what is forced on the other side
             free = [i for i in range(side.length) if i not in side.forced_in]
@@ -267,9 +287,9 @@ def brute_force(case, table):
 
 
 def one_sided(case, table):
-    """The best score, by a loop over the choices of the side that has fewer."""
+    """The best score, by a loop over the choices of the side that has fewer, or whose limits overlap."""
     lines, rows, cells, own, base = case.features, case.samples, table.cells, table.b, table.a
-    if comb(rows.length, rows.budget) < comb(lines.length, lines.budget):
+    if comb(rows.length, rows.budget) < comb(lines.length, lines.budget) and not lines.overlapping:
         lines, rows, cells, own, base = rows, lines, list(zip(*cells, strict=True)), table.a, table.b
     best = None
     for chosen in lines.choices():

@@ -257,10 +257,6 @@ class Columns(Options, heading="Columns"):
         Sequence[str],
         _column("Columns shown beside the rows, never used to choose; repeat or use commas.", value="COLUMNS"),
     ] = ()
-    score: Annotated[
-        str | None,
-        _column("Column of the pool with your own score of each row, higher for odder.", "--score-column"),
-    ] = None
     types: Annotated[
         Mapping[str, str],
         _column(
@@ -351,14 +347,6 @@ class Weighing(Options, heading="What counts as unusual"):
             choices=("recentre", "keep"),
         ),
     ] = None
-    row_scores: Annotated[
-        Any,
-        Flag(
-            "Somebody's own score of each row, higher for odder: one number a row, or a fitted scikit-learn or PyOD "
-            "detector.",
-            offered=False,
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,19 +366,12 @@ class RowRules(Options, heading="Rules", parameter="rules"):
 
 @dataclass(frozen=True, kw_only=True)
 class Kinds(Options, heading="Kinds of unusual"):
-    """Kinds of unusual, and what chance alone would show."""
+    """Kinds of unusual."""
 
     kinds: Annotated[
         int | None,
-        Flag("How many kinds of unusual to look for; 1 for the best block alone, the paper's answer.", least=1),
+        Flag("How many kinds of unusual to look for; the first is the answer.", least=1),
     ] = None
-    null_draws: Annotated[
-        int, Flag("Draws from the reference that say what score chance alone gives; 0 for none.", least=0)
-    ] = 19
-    false_share: Annotated[
-        float,
-        Flag("Of the rows said to stand out, the share that may be expected to be normal.", "--expected-false-share"),
-    ] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -181,7 +181,7 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
     path.write_bytes(COUNTRIES["german"][0])
     monkeypatch.chdir(tmp_path)
     command = shlex.split(bs.inspect(path).to_dict()["command"])
-    assert command[3:] == ["-k", "20", "-m", "auto", "--out", "report"]  # the rest is found out by `select` too
+    assert command[3:] == ["--out", "report"]  # the rest is found out by `select` too
     outcome = run(*command[1:], *FAST)
     said = " ".join(outcome.err.split())
     for part in (
@@ -205,7 +205,23 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
     path.write_bytes(COUNTRIES["german, cp1252"][0])
     monkeypatch.chdir(tmp_path)
     command = shlex.split(bs.inspect(path).to_dict()["command"])[1:]
-    told = ["--time-column", "Buchungstag", "--id-column", "Buchungs-Nr", "--duplicates", "first", "--encoding", "cp1252", "--delimiter", ";", "--decimal", ",", "--thousands", ".", "--date-format"]
+    told = [
+        "--time-column",
+        "Buchungstag",
+        "--id-column",
+        "Buchungs-Nr",
+        "--duplicates",
+        "first",
+        "--encoding",
+        "cp1252",
+        "--delimiter",
+        ";",
+        "--decimal",
+        ",",
+        "--thousands",
+        ".",
+        "--date-format",
+    ]
     told += ["%d.%m.%Y %H:%M", "--na-values", "k.A.,#NV", "--label-column", "Betrug=Ja"]
     command += FAST
     guessed = run(*command, "--json")
@@ -237,7 +253,7 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
 def test_inspect_takes_the_options_of_select_and_prints_them(run, tmp_path):
     (tmp_path / "p.csv").write_text("name,x,y\n" + "".join(f"n{i},{i % 7},{i % 3}\n" for i in range(30)))
     outcome = run("inspect", tmp_path / "p.csv", "--column", "y=category", "--na-values", "n3")
-    assert outcome.code == 0 and "--column y=category --na-values n3 -k 6 -m 1 --out report" in outcome.out
+    assert outcome.code == 0 and "--column y=category --na-values n3 --out report" in outcome.out
     assert run("inspect", tmp_path / "p.csv", "--out", "x.txt").code == 2
     assert run("inspect", tmp_path / "p.csv", "--column", "y=colour").code == 2
     assert run("inspect", tmp_path / "p.csv", "--column", "z=category").code == 2

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from biselect.core import Group, Rules, SelectionProblem, groups_by
 from biselect.core.sector import BlockRanks, block_subsets
+from biselect.core.selection import explain
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
 from biselect.testing import all_selections, brute_force
@@ -60,7 +61,7 @@ def test_obeys_looks_at_budgets_and_every_rule():
         (Rules(forced_out=[0, 1, 2]), InfeasibleError, "room for 1 samples, but 2"),
         (Rules(groups=[Group(members=(0, 1, 2, 3))]), InfeasibleError, "room for 1 samples"),
         (Rules(forced_out=[0], groups=[Group(members=(0, 1, 2, 3))]), InfeasibleError, "room for 1 samples"),
-        ({"forced": [1]}, InputError, "must hold forced_in, forced_out and groups"),
+        ({"forced": [1]}, InputError, "must hold forced_in, forced_out, groups and overlapping"),
         ({"groups": [{"members": [1], "limit": 2}]}, InputError, "members and at_most"),
     ],
 )
@@ -75,8 +76,6 @@ def test_at_most_is_a_count():
 
 
 def test_swaps_in_an_explanation_obey_the_rules():
-    from biselect.core.selection import explain
-
     problem = SelectionProblem(
         coupling=np.array([[9.0], [8.0], [7.0], [6.0], [5.0]]),
         k=2,
@@ -89,10 +88,24 @@ def test_swaps_in_an_explanation_obey_the_rules():
 
 @given(ruled_problems())
 @settings(max_examples=50)
+def test_swaps_in_an_explanation_lead_to_choices_that_obey(problem):
+    samples, features = next(iter(all_selections(problem)))
+    why = explain(problem, np.array(samples), np.array(features), nearest=99)
+    for swap in why.sample_swaps:
+        assert problem.obeys({*samples, swap.enters} - {swap.leaves}, features)
+    for swap in why.feature_swaps:
+        assert problem.obeys(samples, {*features, swap.enters} - {swap.leaves})
+    exchanges = ({*features, j} - {i} for j in range(problem.n_features) for i in features if j not in features)
+    possible = {min(choice - set(features)) for choice in exchanges if problem.obeys(samples, choice)}
+    assert {swap.enters for swap in why.feature_swaps} == possible
+
+
+@given(ruled_problems())
+@settings(max_examples=100)
 def test_room_is_the_size_of_the_largest_choice_that_obeys(problem):
-    rules, everyone = problem.sample_rules, range(problem.n_samples)
-    sizes = [size for size in range(problem.n_samples + 1) if any(map(rules.allow, combinations(everyone, size)))]
-    assert rules.room(problem.n_samples) == max(sizes)
+    for rules, length in ((problem.sample_rules, problem.n_samples), (problem.feature_rules, problem.n_features)):
+        sizes = [size for size in range(length + 1) if any(map(rules.allow, combinations(range(length), size)))]
+        assert rules.room(length) == max(sizes)
 
 
 @given(ruled_problems())
@@ -169,3 +182,71 @@ def test_a_group_says_at_most_or_exactly():
         groups_by(["x"])
     assert Rules(groups=[Group(members=(0, 1), exactly=1)]).allow([1, 2])
     assert not Rules(groups=[Group(members=(0, 1), exactly=1)]).allow([2])
+
+
+def columns_and_kinds(columns, m, kinds, seed=0):
+    """Three directions of each column, and at most half of some earlier kinds' directed columns."""
+    rng = np.random.default_rng(seed)
+    earlier = [3 * rng.permutation(columns)[:m] + rng.integers(0, 3, size=m) for _ in range(kinds)]
+    return Rules(
+        groups=[Group(members=(3 * j, 3 * j + 1, 3 * j + 2)) for j in range(columns)],
+        overlapping=[Group(members=kind.tolist(), at_most=m // 2) for kind in earlier],
+    )
+
+
+def test_overlapping_limits_travel_with_the_problem(tmp_path):
+    rules = Rules(groups=[Group(members=(0, 1))], overlapping=[Group(members=(1, 2)), Group(members=(0, 2), at_most=0)])
+    weights = np.arange(12.0).reshape(3, 4)
+    problem = SelectionProblem(coupling=weights, k=2, m=1, feature_rules=rules)
+    problem.save(tmp_path / "p.npz")
+    for copy in (SelectionProblem.load(tmp_path / "p.npz"), SelectionProblem.from_dict(problem.to_dict())):
+        assert copy.feature_rules == rules and copy.digest == problem.digest
+    without = SelectionProblem(coupling=weights, k=2, m=1, feature_rules=Rules(groups=rules.groups))
+    assert problem.digest != without.digest
+    assert "overlapping" not in without.feature_rules.to_dict()
+
+
+@pytest.mark.parametrize("kinds", [1, 4])
+def test_a_table_with_all_kinds_is_counted_and_checked_at_once(kinds):
+    rules = columns_and_kinds(165, 15, kinds)
+    assert rules.room(495) == 165
+    everything = comb(165, 15) * 3**15
+    assert 0.9 * everything < rules.count(495, 15) < everything
+
+
+def test_limits_that_leave_no_choice_are_told_before_any_search():
+    directions = [Group(members=(2 * j, 2 * j + 1)) for j in range(15)]
+    low, high = range(0, 30, 2), range(1, 30, 2)
+    limits = [Group(members=low, at_most=7), Group(members=high, at_most=7)]
+    with pytest.raises(InfeasibleError, match="leave room for 14 features, but 15 must be chosen"):
+        SelectionProblem(
+            coupling=np.ones((40, 30)), k=10, m=15, feature_rules=Rules(groups=directions, overlapping=limits)
+        )
+    enough = [limits[0], Group(members=high, at_most=8)]
+    rules = Rules(groups=directions, overlapping=enough)
+    assert rules.count(30, 15) == comb(15, 7)
+    best = solve(SelectionProblem(coupling=np.ones((40, 30)), k=10, m=15, feature_rules=rules))
+    assert best.proven_optimal and rules.allow(best.features.tolist())
+
+
+def test_limits_that_cannot_be_gone_through_are_refused_only_where_that_matters():
+    many = Rules(overlapping=[Group(members=(j, j + 1)) for j in range(39)])  # neighbours exclude each other
+    weights = np.random.default_rng(0).random((30, 40))
+    best = solve(SelectionProblem(coupling=weights, k=5, m=3, feature_rules=many), "exact")
+    assert best.proven_optimal and np.diff(best.features).min() > 1
+    for ask in (lambda: many.count(40, 3), lambda: many.room(40)):
+        with pytest.raises(InputError, match="too many ways"):
+            ask()
+
+
+def test_only_features_have_overlapping_limits_and_they_say_at_most():
+    with pytest.raises(InputError, match="samples cannot have overlapping limits"):
+        problem_with(sample_rules=Rules(overlapping=[Group(members=(0, 1))]))
+    with pytest.raises(InputError, match="overlapping limits say at_most"):
+        Rules(overlapping=[Group(members=(0, 1), exactly=1)])
+    with pytest.raises(InputError, match=r"must lie within 0\.\.2"):
+        problem_with(feature_rules=Rules(overlapping=[Group(members=(1, 3))]))
+    with pytest.raises(InfeasibleError, match="more than 1 of the group"):
+        problem_with(feature_rules=Rules(forced_in=[0, 1], overlapping=[Group(members=(0, 1))]))
+    with pytest.raises(InputError, match="a circuit keeps no overlapping limits"):
+        problem_with(feature_rules=Rules(overlapping=[Group(members=(0, 1))])).sector.check_product()

@@ -8,7 +8,7 @@ import biselect as bs
 from biselect.estimators import JointSelector
 from biselect.options import Columns, Kinds, RowRules, Search, Weighing
 from biselect.progress import steps_of
-from biselect.reviews.weighed_tables import WeighedTables, weights_alone
+from biselect.weights.weighed_tables import WeighedTables, weights_alone
 from biselect.weights.paper import Form
 
 COLUMNS = Columns(id="id", show=["note"])

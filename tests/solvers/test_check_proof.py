@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core import Rules, SelectionProblem
+from biselect.core import Group, Rules, SelectionProblem
 from biselect.core.proof import Screen
 from biselect.errors import InputError
 from biselect.solvers import _branch_and_bound, _exact, check_proof
@@ -98,6 +98,42 @@ def test_a_forged_proof_is_refused(searched, tmp_path, forgery):
     forged = rewritten(searched, tmp_path / "proof.json", **forgery(content))
     with pytest.raises(check_proof.ProofError):
         check_proof.check(forged, searched / "problem.npz")
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory):
+    """A problem with directed columns of which at most so many may be those of an earlier choice, and both files."""
+    folder = tmp_path_factory.mktemp("limited")
+    weights = np.random.default_rng(0).exponential(size=(60, 18))
+    rules = Rules(groups=[Group(members=(3 * j, 3 * j + 1, 3 * j + 2)) for j in range(6)])
+    plain = SelectionProblem(coupling=weights, k=8, m=4, feature_rules=rules)
+    earlier = bs.solve(plain, "exact").features
+    limit = Group(members=earlier.tolist(), at_most=2)
+    problem = replace(plain, feature_rules=replace(rules, overlapping=[limit]))
+    best = bs.solve(problem, "exact")
+    assert best.proven_optimal and len({*best.features} & {*earlier}) <= 2
+    for name, one in (("problem", problem), ("plain", plain)):
+        one.save(folder / f"{name}.npz")
+    best.save_proof(folder / "proof.json")
+    return folder, earlier.tolist()
+
+
+def test_overlapping_limits_are_part_of_what_is_proven(limited, tmp_path):
+    folder, earlier = limited
+    assert check_proof.check(folder / "proof.json", folder / "problem.npz")
+    with pytest.raises(check_proof.ProofError, match="another problem"):
+        check_proof.check(folder / "proof.json", folder / "plain.npz")
+    plain = SelectionProblem.load(folder / "plain.npz")
+    # with the hash of the problem without the limit the search tree is the same, and no proof
+    forged = rewritten(folder, tmp_path / "proof.json", problem=plain.digest)
+    with pytest.raises(check_proof.ProofError, match=r"scores more|neither closed nor listed|better choice"):
+        check_proof.check(forged, folder / "plain.npz")
+    forged = rewritten(folder, tmp_path / "proof.json", features=earlier)
+    with pytest.raises(check_proof.ProofError, match="breaks a budget or a rule"):
+        check_proof.check(forged, folder / "problem.npz")
+    forged = rewritten(folder, tmp_path / "proof.json", lines="samples")
+    with pytest.raises(check_proof.ProofError, match="must be the lines"):
+        check_proof.check(forged, folder / "problem.npz")
 
 
 def test_the_proof_of_another_table_is_refused(searched, tmp_path):

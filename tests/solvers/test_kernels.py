@@ -1,18 +1,22 @@
 """Every compiled kernel against a slow, obvious twin."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.core import Rules, SelectionProblem, groups_by
+from biselect.core import Group, Rules, SelectionProblem, groups_by
+from biselect.errors import InfeasibleError
 from biselect.solvers import _lagrangian, _row_response, annealing, local_search
 from biselect.solvers.annealing import anneal
 from biselect.solvers.kernels import limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.registry import Run
-from biselect.solvers.response import Limits, best_response, by_features, limits_of
+from biselect.solvers.response import Limits, best_of_cases, best_response, by_features, limits_of
+from biselect.testing.strategies import ruled_problems
 
-NO_GROUPS = np.empty(0, dtype=np.int64)
+NO_LIMITS = limits_of(Rules(), 1)
 
 
 def some_problem(seed, **rules):
@@ -47,15 +51,37 @@ def test_top_sum_is_a_sort(values, data):
 def test_limited_top_sum_is_the_best_response(values, data):
     n = len(values)
     limits = Limits(
-        group_of=np.array(data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n))),
+        of=np.array(data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n)))[:, None],
         room=np.array(data.draw(st.lists(st.integers(0, 4), min_size=3, max_size=3))),
     )
     k = data.draw(st.integers(1, n))
     chosen = best_response(np.array(values), k, limits)
-    total, smallest, taken = limited_top_sum(np.array(values), n, k, limits.group_of, limits.room)
+    total, smallest, taken = limited_top_sum(np.array(values), n, k, limits.of[:, 0], limits.room)
     assert taken == chosen.size
     assert total == pytest.approx(np.array(values)[chosen].sum(), abs=1e-9)
     assert taken == 0 or smallest == np.array(values)[chosen].min()
+
+
+@given(ruled_problems(max_features=7), st.randoms())
+@settings(max_examples=300)
+def test_the_best_of_all_cases_is_the_best_choice_that_obeys(problem, random):
+    limits = limits_of(problem.feature_rules, problem.n_features)
+    values = [random.randint(-5, 9) for _ in range(problem.n_features)]
+    obeying = [c for c in combinations(range(problem.n_features), problem.m) if limits.allow(np.array(c))]
+    most = max(sum(values[j] for j in choice) for choice in obeying)
+    quick = best_response(np.array(values, dtype=float), problem.m, limits)
+    assert tuple(quick) in obeying
+    if limits.overlap:
+        best = best_of_cases(values, problem.m, limits)
+        assert tuple(best) in obeying and sum(values[j] for j in best) == most
+    else:
+        assert sum(values[j] for j in quick) == most
+
+
+def test_no_choice_at_all_is_said():
+    pairs = limits_of(Rules(overlapping=[Group(members=(0, 1)), Group(members=(1, 2)), Group(members=(0, 2))]), 3)
+    with pytest.raises(InfeasibleError, match="no choice of 2"):
+        best_response(np.zeros(3), 2, pairs)
 
 
 @given(st.integers(0, 10**6))
@@ -95,7 +121,7 @@ def test_annealing_is_its_slow_twin(seed):
     fast, best_lines, noted = order.copy(), np.zeros(m, dtype=np.int64), np.empty((500, 2))
     best, _ = anneal(
         task.lines, task.scale, task.line_scores, task.base, task.keep, task.choose,
-        NO_GROUPS, NO_GROUPS, limits.group_of, limits.room,
+        NO_LIMITS.of, NO_LIMITS.room, limits.of[:, 0], limits.room,
         fast, temperatures, np.array([seed], dtype=np.uint64), -np.inf, best_lines, noted,
     )  # fmt: skip
     assert set(fast[:m]) == set(slow[:m])

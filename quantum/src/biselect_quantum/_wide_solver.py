@@ -125,7 +125,7 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
     """The greedy choice in place of `dicke`, whose uniform state has too many bond states; others as they are."""
     if start != "dicke":
         return start_choice(problem, start, rng)
-    limited = problem.sample_rules.groups or problem.feature_rules.groups  # greedy knows none
+    limited = problem.sample_rules.has_limits or problem.feature_rules.has_limits  # greedy knows none
     answer = (coordinate_ascent if limited else greedy)(problem, Run(seed=0, deadline=run.deadline))
     return sorted(answer.samples.tolist()), sorted(answer.features.tolist())
 

@@ -24,7 +24,6 @@ from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Split
 from biselect.pages.words import phrase
 from biselect.progress import Progress
-from biselect.reviews.budget_preview import BudgetPreview
 from biselect.sessions import ReviewSession
 from biselect.sessions.exports import drift_from_reference, export, turn_to, usual_rows
 from biselect.tables import NO_SPLIT, Table, inspect
@@ -43,7 +42,6 @@ class Jobs:
         self.folder, self.tell = folder, tell
         self._session: ReviewSession | None = None
         self._inspected: tuple[Any, Table] | None = None
-        self._preview: tuple[Any, BudgetPreview] | None = None
 
     def do(self, number: int, job: str, given: dict[str, Any]) -> None:
         """Do a job and tell its result, or why there is none."""
@@ -73,16 +71,6 @@ class Jobs:
             name: content[name]
             for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
         }
-
-    def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
-        """What one more row or column would add to these budgets."""
-        key = json.dumps(setup, sort_keys=True)
-        if self._preview is None or self._preview[0] != key:
-            self._preview = key, BudgetPreview(**self._tables(setup), progress=self.step)
-        preview = self._preview[1]
-        k, m = min(k, preview.rows), min(m, preview.columns)
-        with self.step(phrase("steps.budgets")):
-            return {**preview.at(k, m), "rows": preview.rows, "columns": preview.columns}
 
     def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:
         """Begin with tables and ask for the first round."""

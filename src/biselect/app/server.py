@@ -45,7 +45,7 @@ MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
 PAGES = ("table", "working", "job", "review", "standing", "new", "exported")  # each shown by the method of its name
 DEEDS = (  # each done by the method of its name, and asked for by a form
-    *("demo", "look", "link", "preview", "choose", "stop"),
+    *("demo", "look", "link", "choose", "stop"),
     *("answer", "undo", "next", "back", "turn", "export"),
 )
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
@@ -158,11 +158,6 @@ class Bench:
                 most_m=max(1, used),
             )
         )
-
-    def preview(self, form: dict[str, str]) -> Response:
-        """What one more row or column would add."""
-        given = {"setup": self.setup(form), "k": _number(form, "k", MOST_ROWS), "m": _number(form, "m", 100_000)}
-        return JSONResponse(self.worker.result("preview", given, PATIENCE))
 
     def choose(self, form: dict[str, str]) -> Response:
         """Begin with a table."""

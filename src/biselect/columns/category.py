@@ -65,10 +65,11 @@ class LabelCounts:
         """Labels that stand once, a missing cell aside."""
         return sum(count == 1 for label, count in self.counts.items() if label is not None)
 
-    def weight(self, counts: ArrayLike) -> NDArray[np.float64]:
-        """-log p of labels that stand so many times in the reference."""
-        as_rare = self._rows_of_sizes[np.searchsorted(self._sizes, np.asarray(counts) + 1, side="right")]
-        return np.log((self.rows + 1) / (as_rare + 1))
+    def weight(self, counts: ArrayLike, *, own: bool = False) -> NDArray[np.float64]:
+        """-log p of labels that stand so many times in the reference; `own` for rows of the reference itself."""
+        others = 1 - own  # how many rows a row of another table adds to the reference
+        as_rare = self._rows_of_sizes[np.searchsorted(self._sizes, np.asarray(counts) + others, side="right")]
+        return np.log((self.rows + others) / np.maximum(as_rare + others, 1))
 
     def of(self, labels: Sequence[str | None]) -> list[int]:
         """How often each of these stands in the reference."""
@@ -191,11 +192,11 @@ class Category(ColumnType):
         """Of the weights of the reference's own rows."""
         return reference.counts.distribution()
 
-    def weigh(self, reference: ColumnReference, cells: Cells) -> NDArray[np.float64]:
+    def weigh(self, reference: ColumnReference, cells: Cells, *, own: bool = False) -> NDArray[np.float64]:
         """By how rare each label is in the reference; a gap by how rare gaps are."""
         codes, labels = labelled(cells)
         places = np.where(np.isnan(codes), len(labels), codes).astype(np.intp)
-        return reference.counts.weight(reference.counts.of([*labels, None]))[places]
+        return reference.counts.weight(reference.counts.of([*labels, None]), own=own)[places]
 
     def beyond(self, reference: ColumnReference) -> float:
         """The weight of a new label."""

@@ -243,12 +243,13 @@ class ColumnType:
         """
         raise self._unweighed()
 
-    def weigh(self, reference: ColumnReference, cells: Cells) -> NDArray[np.float64]:
+    def weigh(self, reference: ColumnReference, cells: Cells, *, own: bool = False) -> NDArray[np.float64]:
         """Weigh a block of rows.
 
         Args:
             reference: of the column, fitted.
             cells: of any table.
+            own: whether these are rows of the reference itself; each is then weighed against the others.
 
         Returns:
             One weight of at least 0 per row, in units of -log p. Where `is_ranked` the quantities that the map weighs,

@@ -63,6 +63,12 @@ class Distribution:
         """Entries at or below x: the paper's R_j(x)."""
         return self._counted(np.searchsorted(self.values, x, side="right"))
 
+    def last_other(self, x: NDArray[np.float64], own: bool) -> NDArray[np.float64]:
+        """For each x the largest entry; where x is that entry itself (`own`), the largest of the others."""
+        if not own or self.values.size < 2:
+            return np.full(np.shape(x), self.values[-1])
+        return np.where(x >= self.values[-1], self.entry(np.array(self.size - 2)), self.values[-1])
+
     def entry(self, position: NDArray[np.int64]) -> NDArray[np.float64]:
         """The entries at these positions of the ascending order, counted from 0."""
         return self.values[np.searchsorted(self.counts, position, side="right")]
@@ -242,9 +248,9 @@ OUTER = 0.05  # share of the reference at either end, whose length is the unit b
 LEAST_LENGTH = 1e-6  # of a standard deviation; a shorter end is one of ties
 
 
-def beyond(excess: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+def beyond(excess: ArrayLike, length: float) -> NDArray[np.float64]:
     """What a value weighs for lying beyond the whole reference, by how far it does: the tail goes on as 1/(1 + x)."""
-    return np.log1p(excess / length)
+    return np.log1p(np.maximum(excess, 0.0) / length)
 
 
 def outer_length(length: float, column: Distribution) -> float:
@@ -253,8 +259,16 @@ def outer_length(length: float, column: Distribution) -> float:
     return length if length > LEAST_LENGTH * spread else spread
 
 
-def upper_surprise(column: Distribution, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
+def upper_surprise(column: Distribution, x: NDArray[np.float64], *, own: bool = False) -> NDArray[np.float64]:
+    """How surprising a large value is.
+
+    Args:
+        column: the reference.
+        x: values.
+        own: whether these are entries of the reference themselves; each is then compared with the others.
+
+    Returns:
+        -log of the share of the reference at or above x, which goes on growing beyond its largest value.
 
     >>> from biselect.columns.distribution import exact_distribution
     >>> upper_surprise(exact_distribution(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
@@ -262,5 +276,5 @@ def upper_surprise(column: Distribution, x: NDArray[np.float64]) -> NDArray[np.f
     """
     last = column.values[-1]
     length = outer_length(last - column.quantile(1 - OUTER), column)
-    share = (1 + column.size - column.below(x)) / (column.size + 1)
-    return -np.log(share) + beyond(np.maximum(x - last, 0), length)
+    share = (1 + column.size - column.below(x) - own) / (column.size + 1 - own)
+    return -np.log(share) + beyond(x - column.last_other(x, own), length)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import comb
+from dataclasses import dataclass, replace
+from math import comb, prod
 from operator import index
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from biselect.core import checks
 from biselect.errors import InfeasibleError, InputError
+
+MOST_CASES = 1 << 22  # ways to use overlapping limits up that are told apart at once
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False)
@@ -100,34 +102,44 @@ def _items(what: str, value: Any) -> tuple[int, ...]:
         raise InputError(f"{what} must be a list of positions, got {value!r}") from None
 
 
-def _group(value: Group | Mapping[str, Any]) -> Group:
-    if isinstance(value, Mapping):
-        if "members" not in value or set(value) - {"members", "at_most", "exactly"}:
-            raise InputError(f"a group must hold members and at_most or exactly, got {dict(value)!r}")
-        return Group(**value)
-    return value
+def _groups(what: str, values: Any) -> tuple[Group, ...]:
+    """Groups as such or in JSON form."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{what} must be a list of groups, got {values!r}")
+    return tuple(_group(value) if isinstance(value, Mapping) else value for value in values)
+
+
+def _group(value: Mapping[str, Any]) -> Group:
+    if "members" not in value or set(value) - {"members", "at_most", "exactly"}:
+        raise InputError(f"a group must hold members and at_most or exactly, got {dict(value)!r}")
+    return Group(**value)
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
 class Rules:
     """What one side obeys beside its budget.
 
-    Groups must not share members: then taking the best item that still has room is exact on that side.
+    Groups must not share members: then taking the best item that still has room is exact on that side. Limits that
+    share members go into `overlapping`; only the features may have them.
 
     Attributes:
         forced_in: positions that must be chosen.
         forced_out: positions that must not be.
         groups: disjoint groups, each with its own limit; `groups_by` makes them from labels.
+        overlapping: further groups with `at_most`, which may share members with each other and with `groups`.
 
     >>> Rules(forced_in=[4], groups=[Group(members=(0, 1))]).allow([0, 4])
     True
     >>> Rules(groups=[{"members": [0, 1], "at_most": 1}]).allow([0, 1])
     False
+    >>> Rules(overlapping=[Group(members=(0, 1)), Group(members=(1, 2, 3), at_most=2)]).allow([0, 2, 3])
+    True
     """
 
     forced_in: tuple[int, ...]
     forced_out: tuple[int, ...]
     groups: tuple[Group, ...]
+    overlapping: tuple[Group, ...]
 
     def __init__(
         self,
@@ -135,15 +147,22 @@ class Rules:
         forced_in: Iterable[int] = (),
         forced_out: Iterable[int] = (),
         groups: Iterable[Group | Mapping[str, Any]] = (),
+        overlapping: Iterable[Group | Mapping[str, Any]] = (),
     ) -> None:
-        if isinstance(groups, str) or not isinstance(groups, Iterable):
-            raise InputError(f"groups must be a list of groups, got {groups!r}")
         object.__setattr__(self, "forced_in", _items("forced_in", forced_in))
         object.__setattr__(self, "forced_out", _items("forced_out", forced_out))
-        object.__setattr__(self, "groups", tuple(_group(group) for group in groups))
+        object.__setattr__(self, "groups", _groups("groups", groups))
+        object.__setattr__(self, "overlapping", _groups("overlapping", overlapping))
+        if any(limit.exact for limit in self.overlapping):
+            raise InputError("overlapping limits say at_most; a group with `exactly` belongs into groups")
 
     def __bool__(self) -> bool:
-        return bool(self.forced_in or self.forced_out or self.groups)
+        return bool(self.forced_in or self.forced_out or self.has_limits)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether anything but forced choices is asked."""
+        return bool(self.groups or self.overlapping)
 
     def allow(self, choice: Iterable[int]) -> bool:
         """Whether a choice obeys these rules; budgets are not looked at."""
@@ -151,29 +170,40 @@ class Rules:
         return (
             items.issuperset(self.forced_in)
             and items.isdisjoint(self.forced_out)
-            and all(group.allows(len(items.intersection(group.members))) for group in self.groups)
+            and all(group.allows(len(items.intersection(group.members))) for group in self.groups + self.overlapping)
         )
 
     def allow_bits(self, bits: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for rows of zeros and ones over all items."""
         allowed: NDArray[np.bool_] = np.all(bits[:, list(self.forced_in)], axis=1)
         allowed = allowed & ~np.any(bits[:, list(self.forced_out)], axis=1)
-        for group in self.groups:
+        for group in self.groups + self.overlapping:
             number = bits[:, list(group.members)].sum(axis=1, dtype=np.int64)
             allowed &= (number == group.at_most) if group.exact else (number <= group.at_most)
         return allowed
 
-    def group_of(self, length: int) -> NDArray[np.int64]:
-        """For each item the number of its group, -1 for an item in none."""
-        numbers = np.full(length, -1, dtype=np.int64)
+    def memberships(self, length: int) -> NDArray[np.int64]:
+        """Numbers of the limits that each item counts towards, as positions in `limits`.
+
+        Returns:
+            Integers of shape (length, 1 + how many overlapping limits an item has at most); the first column holds
+            the item's group; -1 if there is none.
+        """
+        stands_in = Counter(item for limit in self.overlapping for item in limit.members)
+        numbers = np.full((length, 1 + max(stands_in.values(), default=0)), -1, dtype=np.int64)
         for number, group in enumerate(self.groups):
-            numbers[list(group.members)] = number
+            numbers[list(group.members), 0] = number
+        width = np.ones(length, dtype=np.int64)
+        for number, limit in enumerate(self.overlapping, len(self.groups)):
+            members = list(limit.members)
+            numbers[members, width[members]] = number
+            width[members] += 1
         return numbers
 
     @property
     def limits(self) -> NDArray[np.int64]:
-        """The limit of each group."""
-        return np.array([group.at_most for group in self.groups], dtype=np.int64)
+        """How many of each group, and then of each overlapping limit, may be chosen."""
+        return np.array([group.at_most for group in self.groups + self.overlapping], dtype=np.int64)
 
     def checked(self, length: int, budget: int, what: str) -> Rules:
         """These rules as limits alone (see `settled`); refuses what is out of range or leaves no choice."""
@@ -191,48 +221,108 @@ class Rules:
         if shared := [item for item, times in Counter(everyone).items() if times > 1]:
             first = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
             raise InputError(
-                f"groups of {what} must not share members, but these stand in several: {first}. "
-                "Keep each in the tightest of its groups, or write one group over all of them with the smaller limit"
+                f"groups of {what} must not share members, but these stand in several: {first}. Keep each in "
+                "the tightest of its groups, or write one group over all of them with the smaller limit; of features, "
+                "write limits that share members as `overlapping`"
             )
-        checks.check_positions(f"members of groups of {what}", everyone, length)
+        if self.overlapping and what != "features":
+            raise InputError(f"{what} cannot have overlapping limits, only features can; write disjoint groups")
+        for group in self.groups + self.overlapping:
+            checks.check_positions(f"members of groups of {what}", group.members, length)
         if both := sorted(set(self.forced_in) & set(self.forced_out)):
             raise InfeasibleError(f"{what} {both} are forced in and forced out; decide for one")
         if len(self.forced_in) > budget:
             raise InfeasibleError(f"{len(self.forced_in)} {what} are forced in, but the budget is {budget}; raise it")
-        for group in self.groups:
+        for group in self.groups + self.overlapping:
             if len(set(group.members) & set(self.forced_in)) > group.at_most:
                 raise InfeasibleError(
                     f"more than {group.at_most} of the group {list(group.members)} of {what} are forced in"
                 )
+        if self.overlapping and self._is_easy(length, budget):
+            return
         room = self.room(length)
         if room < budget:
             raise InfeasibleError(f"the rules leave room for {room} {what}, but {budget} must be chosen; relax them")
 
+    def _is_easy(self, length: int, budget: int) -> bool:
+        """Whether a choice obeys that takes whatever still has room, items in few limits first."""
+        memberships, room = self.memberships(length), self.limits
+        order = np.argsort((memberships >= 0).sum(axis=1), kind="stable").tolist()
+        items = list(self.forced_in)
+        for numbers in memberships[items]:
+            room[numbers[numbers >= 0]] -= 1
+        for item in order:
+            numbers = memberships[item][memberships[item] >= 0]
+            if len(items) < budget and item not in self.forced_in + self.forced_out and (room[numbers] > 0).all():
+                room[numbers] -= 1
+                items.append(item)
+        return len(items) >= budget
+
     def room(self, length: int) -> int:
         """How many of `length` items can be chosen at most."""
-        grouped = {item for group in self.groups for item in group.members}
-        out = set(self.forced_out)
-        return (
-            length
-            - len(grouped | out)
-            + sum(min(group.at_most, len(set(group.members) - out)) for group in self.groups)
-        )
+        shared, ways = self._shared(length, bool)
+        out = set(self.forced_out) | shared
+        groups = [set(group.members) - shared for group in self.groups]
+        within = sum(min(group.at_most, len(members - out)) for group, members in zip(self.groups, groups, strict=True))
+        return length - len(out.union(*groups)) + within + len(ways) - 1
 
     def count(self, length: int, budget: int) -> int:
         """How many choices of `budget` of `length` items obey.
 
         >>> Rules(groups=[Group(members=(0, 1))]).count(4, 2)
         5
+        >>> Rules(overlapping=[Group(members=(0, 1)), Group(members=(1, 2))]).count(4, 2)
+        4
         """
-        always, free = set(self.forced_in), set(range(length)) - set(self.forced_in) - set(self.forced_out)
-        ways = [1]  # of choosing 0, 1, … items so far
+        shared, ways = self._shared(budget, int)  # ways of choosing 0, 1, … items so far
+        always = set(self.forced_in) - shared
+        free = set(range(length)) - shared - always - set(self.forced_out)
         for group in self.groups:
             members, forced = len(free.intersection(group.members)), len(always.intersection(group.members))
-            free.difference_update(group.members)
-            numbers = [comb(members, number) * group.allows(number + forced) for number in range(members + 1)]
-            ways = _product(ways, numbers, budget)
+            if shared.isdisjoint(group.members):
+                numbers = [comb(members, number) * group.allows(number + forced) for number in range(members + 1)]
+                ways = _product(ways, numbers, budget)
+                free.difference_update(group.members)
         missing = budget - len(always)
         return sum(way * comb(len(free), missing - number) for number, way in enumerate(ways) if number <= missing)
+
+    def _shared(self, most: int, number: type[bool] | type[int]) -> tuple[set[int], list[int]]:
+        """Items whose choice depends on overlapping limits, and how many ways there are to choose 0, 1, … of them.
+
+        Those are the members of overlapping limits, and all of the groups that these stand in.
+
+        Args:
+            most: larger choices do not matter.
+            number: with `bool` the ways are not counted: they are 0 where there is none; the last is never 0.
+        """
+        limits = [set(limit.members) for limit in self.overlapping]
+        members = set().union(*limits)
+        parts = [(set(group.members), group) for group in self.groups if not members.isdisjoint(group.members)]
+        grouped = set().union(*(part for part, _ in parts))
+        parts += [({item}, Group(members=(item,))) for item in sorted(members - grouped)]
+        shared, forced, out = members | grouped, set(self.forced_in), set(self.forced_out)
+        sizes = [min(most, sum(min(len(part - out), group.at_most) for part, group in parts))]
+        sizes += [min(most, limit.at_most, len(limit.members)) for limit in self.overlapping]
+        if prod(size + 1 for size in sizes) > MOST_CASES:
+            raise InputError(f"{len(limits)} overlapping limits can be used up in too many ways to go through them")
+        small = comb(len(shared), min(sizes[0], len(shared) // 2)) < 2**62
+        table = np.zeros([size + 1 for size in sizes], dtype=bool if number is bool else np.int64 if small else object)
+        table.flat[0] = 1
+        for part, group in parts:
+            by_number = {0: table}  # of this group's items
+            patterns = Counter((item in forced, *(item in limit for limit in limits)) for item in part - out)
+            for (is_forced, *stands_in), size in patterns.items():
+                longer: dict[int, NDArray[Any]] = {}
+                for before, cases in by_number.items():
+                    for more in range(size if is_forced else 0, min(size, group.at_most - before) + 1):
+                        ways = number(comb(size, more)) * _shifted(
+                            cases, [more, *(more * inside for inside in stands_in)]
+                        )
+                        longer[before + more] = longer[before + more] + ways if before + more in longer else ways
+                by_number = longer
+            table = sum((cases for taken, cases in by_number.items() if group.allows(taken)), np.zeros_like(table))
+        ways_of = table.reshape(len(table), -1).sum(axis=1).tolist()
+        return shared, ways_of[: 1 + max((count for count, ways in enumerate(ways_of) if ways), default=0)]
 
     def settled(self, length: int, budget: int, what: str) -> Rules:
         """The same rules for this budget with limits alone: exactly t is at most t, and at most the others of the rest.
@@ -261,8 +351,9 @@ class Rules:
                 forced_in=self.forced_in,
                 forced_out=self.forced_out,
                 groups=[*groups, Group(members=others, at_most=rest)] if rest < len(others) else groups,
+                overlapping=self.overlapping,
             )
-        same = Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
+        same = replace(self, groups=tuple(groups))
         if same.room(length) > budget:
             raise InputError(
                 f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {rest} others, "
@@ -278,6 +369,8 @@ class Rules:
         >>> Rules(forced_in=[0]).blocks(4, 2, "samples")
         Blocks(always=(0,), parts=(((1, 2, 3), 1),))
         """
+        if self.overlapping:
+            raise InputError(f"a circuit keeps no overlapping limits of {what}; solver 'exact' does")
         always, out = set(self.forced_in), set(self.forced_out)
         missing = budget - len(always)
         free = set(range(length)) - always - out
@@ -301,11 +394,19 @@ class Rules:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
-            "forced_in": list(self.forced_in),
-            "forced_out": list(self.forced_out),
-            "groups": [group.to_dict() for group in self.groups],
-        }
+        form: dict[str, Any] = {"forced_in": list(self.forced_in), "forced_out": list(self.forced_out)}
+        form["groups"] = [group.to_dict() for group in self.groups]
+        if self.overlapping:
+            form["overlapping"] = [limit.to_dict() for limit in self.overlapping]
+        return form
+
+
+def _shifted(table: NDArray[Any], steps: list[int]) -> NDArray[Any]:
+    """The table moved up by so many places along each axis; what leaves it is dropped."""
+    moved = np.zeros_like(table)
+    target = tuple(slice(step, None) for step in steps)
+    moved[target] = table[tuple(slice(0, max(0, size - step)) for size, step in zip(table.shape, steps, strict=True))]
+    return moved
 
 
 def _product(first: list[int], second: list[int], most: int) -> list[int]:
@@ -356,5 +457,5 @@ def rules_from(value: Rules | Mapping[str, Any] | None, field: str) -> Rules:
     if isinstance(value, Rules):
         return value
     if not isinstance(value, Mapping) or set(value) - set(Rules.__dataclass_fields__):
-        raise InputError(f"{field} must hold forced_in, forced_out and groups, got {value!r}")
+        raise InputError(f"{field} must hold forced_in, forced_out, groups and overlapping, got {value!r}")
     return Rules(**value)

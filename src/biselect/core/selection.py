@@ -72,8 +72,13 @@ class Selection:
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the chosen features."""
+        """Names of the chosen features; of directed columns the names of the columns."""
         return [self.problem.feature_name(j) for j in self.features]
+
+    @property
+    def directions(self) -> list[str]:
+        """In which direction each chosen feature looks at its column; empty texts for plain features."""
+        return [self.problem.direction(j) for j in self.features]
 
     def explain(self, nearest: int = 20) -> Explanation:
         """Which cells made the choice, and the `nearest` samples and features that did not make it in."""
@@ -140,7 +145,8 @@ class Selection:
             "samples": self.sample_names,
             "sample_indices": self.samples.tolist(),
             "features": self.feature_names,
-            "feature_indices": self.features.tolist(),
+            "feature_indices": self.problem.column_of[self.features].tolist(),
+            "directions": self.directions,
             "score": self.score,
             "energy": self.energy,
             "bound": self.bound if np.isfinite(self.bound) else None,
@@ -250,8 +256,9 @@ def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rul
         return []
     left_out = np.setdiff1d(np.arange(values.size), [*members, *rules.forced_out])
     may_leave = np.setdiff1d(members, rules.forced_in)
-    group_of, limits = rules.group_of(values.size), rules.limits
-    full = np.bincount(group_of[members] + 1, minlength=limits.size + 1)[1:] >= limits
+    limits_of, limits = rules.memberships(values.size), rules.limits
+    chosen_limits = limits_of[members]
+    full = np.bincount(chosen_limits[chosen_limits >= 0], minlength=limits.size) >= limits
 
     def weakest(items: NDArray[np.int64]) -> int:
         return int(items[np.argmin(values[items])]) if items.size else -1
@@ -259,10 +266,11 @@ def _cheapest_swaps(values: NDArray[np.float64], members: NDArray[np.int64], rul
     weakest_of_all = weakest(may_leave)
     swaps = []
     for enters in left_out[np.argsort(-values[left_out], kind="stable")].tolist():
-        group = group_of[enters]
-        leaves = weakest_of_all
-        if group >= 0 and full[group]:
-            leaves = weakest(may_leave[group_of[may_leave] == group])
+        leaves, own = weakest_of_all, may_leave
+        for limit in limits_of[enters]:
+            if limit >= 0 and full[limit]:
+                own = own[(limits_of[own] == limit).any(axis=1)]
+                leaves = weakest(own)
         if leaves >= 0:
             swaps.append(Swap(enters=enters, leaves=leaves, cost=float(values[leaves] - values[enters])))
         if len(swaps) == nearest and not rules:

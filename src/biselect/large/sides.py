@@ -53,7 +53,7 @@ class Tables:
         roles: of the columns, names resolved.
         engine: runs the passes.
         step: tells a person what is done.
-        missing: as for the calibrator.
+        missing: as for the weigher.
         seed: fixes samples and draws.
         guess: what the columns were taken for.
         times: first and last time of `reference` and `pool`, as text, where they are known.

@@ -24,7 +24,6 @@ from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, ref
 from biselect.pages.over_time import FORMAT
 from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
-from biselect.reviews.weighed_tables import WeighedTables
 from biselect.solvers import solve
 from biselect.tables import (
     Roles,
@@ -43,6 +42,7 @@ from biselect.tables.readers import line_of_row, read_as
 from biselect.weights import Reference
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
 
 POOL_ROWS = 200
 NEWER, OLDER = "the newer reference", "the older reference"
@@ -302,7 +302,7 @@ def _problem(
     rows = from_two_tables(reference, pool, Roles(features=columns))
     tables = WeighedTables.of(rows if names is None else replace(rows, sample_names=list(names)), form, seed=seed)
     _refuse_few(len(tables.raw.names), m)
-    return tables.problem(k, m)
+    return tables.scored(k, m).problem()
 
 
 def _rough_problem(
@@ -311,7 +311,7 @@ def _rough_problem(
     """The problem under the summary of a reference: of numbers alone, nothing moved back, and no row stands apart."""
     weigher = form.weigher(seed).fit(summary)
     _refuse_few(len(weigher.varying), m)
-    return weigher.problem(pool, k, m, marginals="none", sample_names=names, features=weigher.varying)
+    return weigher.plain_problem(pool, k, m, sample_names=names, features=weigher.varying)
 
 
 def _refuse_few(columns: int, m: int) -> None:

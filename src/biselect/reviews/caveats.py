@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
+from biselect.core import Selection, SelectionProblem
 from biselect.errors import BiselectError
 from biselect.options import Columns, RowRules, spell
 from biselect.pages.words import phrase
@@ -78,10 +78,9 @@ class Caveats(list[Caveat]):
         drift: str,
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
-        names = [problem.feature_name(j) for j in range(problem.n_features)]
         self.collect("files", reading_caveats, pool, label_column)
         self.collect("unused", unused_caveats, pool, rules, problem)
-        self.collect("moved", drift_caveats, shifts, names, drift)
+        self.collect("moved", drift_caveats, shifts, problem.column_names, drift)
 
     def leave_out(self, part: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
@@ -115,8 +114,8 @@ def caveat_of(
 
 
 def table_caveats(
-    calibrator: Weigher,
-    problem: SelectionProblem,
+    weigher: Weigher,
+    weights: NDArray[np.float64],
     reference: NamedMatrix,
     pool: NamedMatrix,
     same: Sequence[str] = (),
@@ -125,22 +124,26 @@ def table_caveats(
     """What reference and pool show before anything is chosen.
 
     Args:
-        calibrator: fitted on the reference.
-        problem: the pool's weights, or those of a sample of it.
+        weigher: fitted on the reference.
+        weights: of the pool's cells, or of those of a sample of it.
         reference: normal rows, or a sample of them.
-        pool: the rows of the problem.
+        pool: the rows of `weights`.
         same: columns left out as they never change.
-        rows: of the whole pool, where the problem is a sample of it.
+        rows: of the whole pool, where `weights` are those of a sample.
     """
     if same:
         yield caveat_of("constant", same, names=", ".join(same))
-    yield from beyond_caveats(calibrator, problem, reference, pool)
-    if problem.k == (rows or problem.n_samples):
+    yield from beyond_caveats(weigher, weights, reference, pool)
+    yield from changed_constants(weigher, weights, rows)
+    yield from code_caveats(weigher, reference)
+
+
+def budget_caveats(problem: SelectionProblem, rows: int) -> Iterator[Caveat]:
+    """Budgets that leave nothing to choose."""
+    if problem.k == rows:
         yield caveat_of("all-rows")
-    if problem.m == problem.n_features:
+    if problem.m == len(problem.column_names):
         yield caveat_of("all-columns")
-    yield from changed_constants(calibrator, problem, rows)
-    yield from code_caveats(calibrator, reference)
 
 
 def drift_caveats(shifts: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Caveat]:
@@ -156,20 +159,20 @@ def drift_caveats(shifts: Sequence[ShiftedColumn], names: Sequence[str], drift: 
 
 
 def beyond_caveats(
-    calibrator: Weigher,
-    problem: SelectionProblem,
+    weigher: Weigher,
+    weights: NDArray[np.float64],
     reference: NamedMatrix | None = None,
     pool: NamedMatrix | None = None,
 ) -> Iterator[Caveat]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
-    tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
-    for j, column in enumerate(calibrator.columns):
+    tops = np.where(weigher.beyond_weights > 0, weigher.beyond_weights, np.inf)
+    for j, column in enumerate(weigher.columns):
         if not column.type.is_ranked:
-            tops[j] = max(calibrator.beyond_weights[j], LEAST_NEW)
-    beyond = (problem.coupling >= tops).mean(axis=0)
+            tops[j] = max(weigher.beyond_weights[j], LEAST_NEW)
+    beyond = (weights >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
-        name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"
-        if not calibrator.columns[j].type.is_ranked:
+        name, share, kind = weigher.feature_names[j], float(beyond[j]), "mostly-beyond"
+        if not weigher.columns[j].type.is_ranked:
             kind = "mostly-new"
         elif reference is not None and pool is not None:
             kind = _looks_like(reference.values[:, j], pool.values[:, j])
@@ -188,21 +191,21 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if unique else "mostly-beyond"
 
 
-def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
+def changed_constants(weigher: Weigher, weights: NDArray[np.float64], rows: int | None = None) -> Iterator[Caveat]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
-    for j, column in enumerate(calibrator.columns):
-        only, share = column.type.constant(column), float((problem.coupling[:, j] > 0).mean())
+    for j, column in enumerate(weigher.columns):
+        only, share = column.type.constant(column), float((weights[:, j] > 0).mean())
         if only is None or not share:
             continue
-        differs = round(share * (rows or problem.n_samples))
-        name, about = problem.feature_name(j), phrase("caveat.about") if rows else ""
+        differs = round(share * (rows or len(weights)))
+        name, about = weigher.feature_names[j], phrase("caveat.about") if rows else ""
         yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=only)
 
 
-def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
+def code_caveats(weigher: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
     """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
     for j, name in enumerate(reference.names):
-        if not calibrator.columns[j].type.is_ranked:
+        if not weigher.columns[j].type.is_ranked:
             continue
         values = reference.values[:, j]
         present = values[~np.isnan(values)]
@@ -249,8 +252,8 @@ def unused_dates(names: Sequence[str]) -> Caveat:
     return caveat_of("dates", names, names=", ".join(names), way=way)
 
 
-def filled_caveats(cells: Sequence[Sequence[Any]]) -> Iterator[Caveat]:
-    """How much of the chosen block was never measured; `cells` is its evidence."""
-    absent = [cell.filled for row in cells for cell in row]
-    if filled := sum(absent):
-        yield caveat_of("filled", share=filled / len(absent), serious=True, n=filled, cells=len(absent))
+def filled_caveats(pool: NamedMatrix, selection: Selection) -> Iterator[Caveat]:
+    """How much of the chosen block was never measured and stands there as the median."""
+    absent = np.isnan(pool.values[np.ix_(selection.samples, selection.problem.column_of[selection.features])])
+    if filled := int(absent.sum()):
+        yield caveat_of("filled", share=filled / absent.size, serious=True, n=filled, cells=absent.size)

@@ -28,7 +28,7 @@ class Tree(NamedTuple):
             left - 1 largest weights beyond j.
         prices: what each column adds beside the rows.
         price_reach: [left - 1, j], the same as `reach` for prices.
-        column_group: group of each column, empty without limits; `column_room` the limits.
+        column_limits: limits of each column, empty without any; `column_room` what they allow.
         row_group: group of each row, empty without limits; `row_room` the limits.
         keep: how many rows respond.
         tau: τ.
@@ -40,7 +40,7 @@ class Tree(NamedTuple):
     reach: Any
     prices: Any
     price_reach: Any
-    column_group: Any
+    column_limits: Any
     column_room: Any
     row_group: Any
     row_room: Any
@@ -334,7 +334,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             remaining <= 3 and remaining > 1 and to_the_end
         ):  # averaging alone: a child that it leaves open is bounded when it is entered
             for j in range(first, stop):
-                fits = has_room_beside(j, path, depth, tree.column_group, tree.column_room)
+                fits = has_room_beside(j, path, depth, -1, tree.column_limits, tree.column_room)
                 children[j] = bound if fits else -np.inf
         else:
             if remaining == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
@@ -346,7 +346,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             still_open = 0
             for j in range(first, stop):
                 x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[remaining - 1, j]
-                fits = has_room_beside(j, path, depth, tree.column_group, tree.column_room)
+                fits = has_room_beside(j, path, depth, -1, tree.column_limits, tree.column_room)
                 children[j] = min(x, bound) if fits and x > closed else -np.inf
                 still_open += 1 if children[j] > closed else 0
         if remaining > 1 and still_open > 0:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
+from biselect.errors import InfeasibleError
 from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
 from biselect.solvers._enumeration import MOST_CELLS, SubsetScan, is_quick, scan_subsets, unpriced
 from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
@@ -23,7 +24,7 @@ from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import SideProblem, by_features, by_samples, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, best_response, by_features, by_samples, cheaper_side
 
 INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
 LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
@@ -150,8 +151,10 @@ def _bounded(
     A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
     """
     samples, features = best.task.order(best.subset, best.items)
-    other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
-    sides = [best, _incumbent(other, best.reduced, samples, features)]
+    sides = [best]
+    if not problem.feature_rules.overlapping:  # then the best features for given samples are not a matter of sorting
+        other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
+        sides.append(_incumbent(other, best.reduced, samples, features))
     seen: list[tuple[Incumbent, Root, RemainingProblem | None]] = []
     for one in sides:
         root = root_bound(one.task, run, floor=one.floor, workers=workers)
@@ -210,7 +213,7 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     cells = min(WALK_CELLS, search_cells // WALK_PART)
     swaps = task.choose * (lines.size - task.choose)
     steps = min(40 * swaps, cells // width)
-    if steps < max(1, swaps // 2) or _most_lines(task, lines) < task.choose:
+    if steps < max(1, swaps // 2) or not _some_obey(task, lines):
         return None
     from biselect.solvers.annealing import anneal_lines  # loads numba
 
@@ -226,9 +229,15 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     return lines[subset]
 
 
-def _most_lines(task: SideProblem, lines: NDArray[np.int64]) -> int:
-    """How many of these lines the limits allow together."""
-    return int(has_room(lines, task.line_limits).sum()) if task.line_limits else lines.size
+def _some_obey(task: SideProblem, lines: NDArray[np.int64]) -> bool:
+    """Whether any choice of these lines obeys the limits."""
+    if lines.size < task.choose:
+        return False
+    try:
+        some = best_response(np.zeros(lines.size), task.choose, task.line_limits.keep(lines))
+    except InfeasibleError:
+        return False
+    return some.size == task.choose
 
 
 def _quiet(run: Run) -> Run:

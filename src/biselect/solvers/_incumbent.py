@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.exact_sums import SCORE_BITS, at_most
-from biselect.solvers._reduction import ReducedProblem
+from biselect.solvers._reduction import ReducedProblem, ranks_of
 from biselect.solvers.response import SideProblem, best_response
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has
@@ -177,5 +177,5 @@ def exact_response(task: SideProblem, reduced: ReducedProblem, subset: NDArray[n
     close = close[values[close] + error(close) >= lowest]
     if close.size == task.keep:
         return close
-    ranks = reduced.exact_ranks(task.lines_are, close, subset)
+    ranks = ranks_of(reduced.exact_sums(task.lines_are, close, subset))
     return close[best_response(ranks, task.keep, task.base_limits.keep(close))]

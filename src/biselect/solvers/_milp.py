@@ -161,9 +161,9 @@ def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float6
     low = [np.array([k, m]), np.zeros(n + d), np.full(2 * n * d, -np.inf)]
     high = [np.array([k, m]), np.zeros(n + d), np.zeros(2 * n * d)]
     for position, rules, length in ((0, problem.sample_rules, n), (1, problem.feature_rules, d)):
-        if rules.groups:
+        if rules.has_limits:
             blocks.append([_members(rules, length) if slot == position else None for slot in range(3)])
-            low.append(np.full(len(rules.groups), -np.inf))
+            low.append(np.full(rules.limits.size, -np.inf))
             high.append(rules.limits.astype(np.float64))
     widths = [n, d, n * d]
     matrix = sparse.block_array(
@@ -184,8 +184,8 @@ def _height(row: Sequence[object]) -> int:
 
 
 def _members(rules: Rules, length: int) -> NDArray[np.float64]:
-    """One row for each group, 1 at its members."""
-    matrix = np.zeros((len(rules.groups), length))
-    for row, group in zip(matrix, rules.groups, strict=True):
+    """One row for each limit, 1 at its members."""
+    matrix = np.zeros((rules.limits.size, length))
+    for row, group in zip(matrix, rules.groups + rules.overlapping, strict=True):
         row[list(group.members)] = 1
     return matrix

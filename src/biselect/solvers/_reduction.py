@@ -20,7 +20,7 @@ from biselect.core.exact_sums import (
     sum_units,
 )
 from biselect.core.proof import Proof
-from biselect.solvers.response import best_response, limits_of
+from biselect.solvers.response import best_of_cases, best_response, limits_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,10 +59,8 @@ class ReducedProblem:
         """The exact score of a choice of `rest`, without what is forced on both sides."""
         return self.whole.score_units(*self.restore(samples, features)) - self.units
 
-    def exact_ranks(
-        self, partner_side: str, items: NDArray[np.int64], partner: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Ranks of items of one side by what they add exactly, given the other side's choice in `rest`; 0 is lowest.
+    def exact_sums(self, partner_side: str, items: NDArray[np.int64], partner: NDArray[np.int64]) -> list[int]:
+        """What items of one side add exactly, given the other side's choice in `rest`, in units of 2⁻²¹⁴⁸.
 
         Only the numbers of the whole problem are looked at: those of `rest` were rounded where something is forced in.
         """
@@ -79,8 +77,7 @@ class ReducedProblem:
         # equal rows are summed once
         numbers, same_as = np.unique(np.column_stack([scores[own], cells]), axis=0, return_inverse=True)
         sums = [(number_units(row[0]) << NUMBER_BITS) + weight * sum_units(row[1:]) for row in numbers]
-        rank = {value: place for place, value in enumerate(sorted(set(sums)))}
-        return np.array([rank[value] for value in sums], dtype=np.float64)[same_as.ravel()]
+        return [sums[place] for place in same_as.ravel().tolist()]
 
     def places(self, side: str, items: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where items of `rest` stand in the whole."""
@@ -112,24 +109,41 @@ class ReducedProblem:
         problem = self.whole
         choice = [np.array(rules.forced_in, dtype=np.int64) for rules in (problem.sample_rules, problem.feature_rules)]
         sides = (
-            (0, "features", problem.k, problem.sample_rules, self.free_samples),
-            (1, "samples", problem.m, problem.feature_rules, self.free_features),
+            (0, problem.k, problem.sample_rules, self.free_samples),
+            (1, problem.m, problem.feature_rules, self.free_features),
         )
-        for side, partner_side, budget, rules, free in sides:
+        for side, budget, rules, free in sides:
             missing = budget - choice[side].size
             if missing:
-                ranks = self.exact_ranks(partner_side, np.arange(free.size), np.empty(0, dtype=np.int64))
-                best = best_response(ranks, missing, limits_of(_rules_left(rules, free), free.size))
+                sums, limits = self._free_sums(side), limits_of(_rules_left(rules, free), free.size)
+                if limits.overlap:
+                    best = best_of_cases(sums, missing, limits)
+                else:
+                    best = best_response(ranks_of(sums), missing, limits)
                 choice[side] = np.sort(np.concatenate([choice[side], free[best]]))
         return choice[0], choice[1]
 
+    def _free_sums(self, side: int) -> list[int]:
+        """What the free samples (side 0) or features (1) add exactly where the other side is given."""
+        free = (self.free_samples, self.free_features)[side]
+        return self.exact_sums(("features", "samples")[side], np.arange(free.size), np.empty(0, dtype=np.int64))
+
     def only_proof(self) -> Proof:
-        """The proof of that: no line is left to choose."""
-        side = "samples" if len(self.whole.sample_rules.forced_in) == self.whole.k else "features"
+        """The proof of that: nothing is left to choose on one side, or a tree over the features if limits overlap."""
+        rules = self.whole.feature_rules
+        searched = bool(_rules_left(rules, self.free_features).overlapping) and len(rules.forced_in) < self.whole.m
+        side = "samples" if len(self.whole.sample_rules.forced_in) == self.whole.k and not searched else "features"
         free = self.free_samples if side == "samples" else self.free_features
+        order = free[np.argsort(-ranks_of(self._free_sums(1)), kind="stable")] if searched else free
         return Proof(
-            lines=side, exponent=0, prices=[0] * int(free.size), tau=0, order=free.tolist(), closed=0.0, dives=None
+            lines=side, exponent=0, prices=[0] * int(free.size), tau=0, order=order.tolist(), closed=0.0, dives=None
         )
+
+
+def ranks_of(sums: list[int]) -> NDArray[np.float64]:
+    """Places of exact sums among each other, 0 for the lowest; equal sums have equal ranks."""
+    rank = {value: place for place, value in enumerate(sorted(set(sums)))}
+    return np.array([rank[value] for value in sums], dtype=np.float64)
 
 
 def reduce_problem(problem: SelectionProblem) -> ReducedProblem:
@@ -157,6 +171,7 @@ def reduce_problem(problem: SelectionProblem) -> ReducedProblem:
             feature_scores=folded[1][0],
             sample_names=None,
             feature_names=None,
+            directions=None,
             k=k,
             m=m,
             sample_rules=_rules_left(rules[0], samples),
@@ -185,7 +200,7 @@ def _room(rules: Rules, group: Group) -> int:
 def _free(rules: Rules, length: int) -> NDArray[np.int64]:
     free = np.ones(length, dtype=bool)
     free[[*rules.forced_in, *rules.forced_out]] = False
-    for group in rules.groups:
+    for group in rules.groups + rules.overlapping:
         if _room(rules, group) == 0:
             free[list(group.members)] = False
     return np.flatnonzero(free)
@@ -193,10 +208,12 @@ def _free(rules: Rules, length: int) -> NDArray[np.int64]:
 
 def _rules_left(rules: Rules, free: NDArray[np.int64]) -> Rules:
     """The group limits that remain, over the positions of the free items."""
-    position = {item: new for new, item in enumerate(free.tolist())} if rules.groups else {}
-    groups = []
-    for group in rules.groups:
-        members = tuple(position[item] for item in group.members if item in position)
-        if len(members) > _room(rules, group):
-            groups.append(Group(members=members, at_most=_room(rules, group)))
-    return Rules(groups=tuple(groups))
+    position = {item: new for new, item in enumerate(free.tolist())} if rules.has_limits else {}
+
+    def left(groups: tuple[Group, ...]) -> list[Group]:
+        over = [
+            (_room(rules, group), [position[item] for item in group.members if item in position]) for group in groups
+        ]
+        return [Group(members=members, at_most=room) for room, members in over if len(members) > room]
+
+    return Rules(groups=left(rules.groups), overlapping=left(rules.overlapping))

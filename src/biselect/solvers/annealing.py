@@ -21,7 +21,7 @@ from biselect.solvers._incumbent import clamp_penalties
 from biselect.solvers.kernels import copy_into, has_room_beside, limited_top_sum, next_below, next_unit, top_sum
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import SideProblem, cheaper_side, has_room
+from biselect.solvers.response import SideProblem, best_response, cheaper_side, fitting
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
 SLICE_CELLS, FEWEST = 2_000_000, 20  # cells and at least so many steps between two looks at the clock
@@ -124,9 +124,9 @@ def _walk(task: SideProblem, run: Run, temperatures: NDArray[np.float64], seed: 
             task.base,
             task.keep,
             task.choose,
-            task.line_limits.group_of,
+            task.line_limits.of,
             task.line_limits.room,
-            task.base_limits.group_of,
+            task.base_limits.of[:, 0],
             task.base_limits.room,
             order,
             temperatures[begin : begin + part],
@@ -146,8 +146,10 @@ def _random_order(task: SideProblem, rng: np.random.Generator) -> NDArray[np.int
     order = rng.permutation(task.lines.shape[0])
     if not task.line_limits:
         return order
-    fits = has_room(order, task.line_limits)
-    return np.concatenate([order[fits], order[~fits]])
+    first = fitting(order, task.choose, task.line_limits)
+    if first.size < task.choose:  # such an order has no room for so many
+        first = best_response(-np.argsort(order).astype(np.float64), task.choose, task.line_limits)
+    return np.concatenate([first, order[~np.isin(order, first)]])
 
 
 def spread(weights: NDArray[np.floating[Any]]) -> float:
@@ -196,7 +198,7 @@ def anneal(
     base: Any,
     keep: int,
     choose: int,
-    line_group: Any,
+    line_limits: Any,
     line_room: Any,
     base_group: Any,
     base_room: Any,
@@ -244,8 +246,7 @@ def anneal(
         entering = choose + next_below(state, n - choose)
         x, y = order[leaving], order[entering]
         needed = score + temperatures[step] * np.log(next_unit(state))
-        same_group = line_room.size > 0 and line_group[x] == line_group[y]
-        if not same_group and not has_room_beside(y, order, choose, line_group, line_room):
+        if not has_room_beside(y, order, choose, leaving, line_limits, line_room):
             continue
         new_extra = extra + line_scores[y] - line_scores[x]
         if _reach(values, lines[y], lines[x], scale, tau) + keep * tau + new_extra <= needed:

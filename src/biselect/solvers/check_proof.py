@@ -93,6 +93,7 @@ def digest(problem: dict[str, Any]) -> str:
             doubles.byteswap()
         sha.update(doubles.tobytes())
     rest = [problem[name] for name in ("k", "m", "coupling_weight", "sample_names", "feature_names")]
+    rest += [problem["directions"]] if problem.get("directions") is not None else []
     rules = [problem["sample_rules"], problem["feature_rules"]]
     rest += rules if any(part for side in rules for part in side.values()) else []
     sha.update(json.dumps(rest).encode())
@@ -104,32 +105,32 @@ class Side:
 
     def __init__(self, rules: Any, length: int, budget: int, choice: list[int]) -> None:
         members, self.forced = set(choice), set(rules["forced_in"])
+        limits = rules["groups"] + rules.get("overlapping", [])
         fine = len(members) == len(choice) == budget and all(0 <= i < length for i in members)
         fine = fine and members >= self.forced and members.isdisjoint(rules["forced_out"])
-        if not fine or any(len(members & set(group["members"])) > group["at_most"] for group in rules["groups"]):
+        if not fine or any(len(members & set(limit["members"])) > limit["at_most"] for limit in limits):
             raise ProofError("the choice breaks a budget or a rule")
         self.chosen, self.budget = members, budget - len(self.forced)
-        self.group: list[int | None] = [None] * length
-        self.room: dict[int | None, int] = {}
-        for number, group in enumerate(rules["groups"]):
-            self.room[number] = group["at_most"] - len(self.forced.intersection(group["members"]))
-            for item in group["members"]:
-                self.group[item] = number
+        self.room = [limit["at_most"] - len(self.forced.intersection(limit["members"])) for limit in limits]
+        self.limits: list[list[int]] = [[] for _ in range(length)]  # that an item counts towards
+        for number, limit in enumerate(limits):
+            for item in limit["members"]:
+                self.limits[item].append(number)
         barred = self.forced.union(rules["forced_out"])
-        self.free = [i for i in range(length) if i not in barred and self.room.get(self.group[i], 1) > 0]
+        self.free = [i for i in range(length) if i not in barred and all(self.room[q] > 0 for q in self.limits[i])]
+        free, shared = set(self.free), list(zip(limits, self.room))[len(rules["groups"]) :]
+        self.overlap = any(min(self.budget, len(free.intersection(q["members"]))) > room for q, room in shared)
 
     def fits(self, item: int, others: list[int]) -> bool:
-        """Whether an item has room in its group beside others."""
-        group = self.group[item]
-        return group is None or sum(self.group[other] == group for other in others) < self.room[group]
+        """Whether an item has room in all its limits beside others."""
+        return all(sum(q in self.limits[other] for other in others) < self.room[q] for q in self.limits[item])
 
     def best(self, values: Any, tau: int | None = None) -> int:
         """Sum of the best (value, item) pairs that the budget and the groups allow, τ in place of what is missing."""
         total, best_items = 0, list[int]()
         for x, i in sorted(values, reverse=True):
             if len(best_items) < self.budget and self.fits(i, best_items):
-                total += x
-                best_items.append(i)
+                total, best_items = total + x, [*best_items, i]
         return total + (self.budget - len(best_items)) * (tau or 0)
 
 
@@ -169,6 +170,8 @@ class Checker:
         features = Side(problem["feature_rules"], problem["d"], problem["m"], proof["features"])
         by_features, d = proof["lines"] == "features", problem["d"]
         self.rows, self.lines = (samples, features) if by_features else (features, samples)
+        if self.rows.overlap:
+            raise ProofError("with overlapping limits of the features these must be the lines")
         part: Any = (lambda i: cells[i * d : (i + 1) * d]) if by_features else (lambda i: cells[i::d])
         self.row: Any = lambda i: [x * scale for x in wholes(part(i), cell_bits)]  # λW, everything times 2^bits
         scores = [wholes(problem[side], bits) for side in ("ab" if by_features else "ba")]
@@ -205,12 +208,12 @@ class Checker:
         self.excess = total - target
         if total <= target:
             return "the root bound meets the score"
-        if choose == 0 or keep == 0:  # one side is given, so the other one answers it
+        if choose == 0 or (keep == 0 and not self.lines.overlap):  # one side is given, so the other one answers it
             best = self._full([]) if choose == 0 else self.lines.best((self.line_scores[j], j) for j in free)
             if best > target:
                 raise ProofError("the best answer to what is forced scores more")
             return "one side is forced"
-        lowest = max(self.tau, target - total + largest[-1])
+        lowest = max(self.tau, target - total + largest[-1]) if keep else inf
         self.names = [i for i in self.rows.free if values[i] > lowest]
         self.spend(len(self.names) * len(free) * (A_CELL + choose))
         table = [[row[j] - self.beta[j] for j in free] for row in map(self.row, self.names)]
@@ -297,7 +300,7 @@ class Checker:
 
     def _full(self, lines: list[int]) -> int:
         """The exact score of lines with their best response, whatever the bounds say."""
-        self.spend(A_CELL * len(self.lines.group) * len(self.rows.free))
+        self.spend(A_CELL * len(self.lines.limits) * len(self.rows.free))
         values = ((self.base[i] + sum(map(self.row(i).__getitem__, lines)), i) for i in self.rows.free)
         return sum(self.line_scores[j] for j in lines) + self.rows.best(values)
 
@@ -316,6 +319,9 @@ class Screen:
         self.place = {position: i for i, position in enumerate(kept_rows)}
         self.m, self.weight = problem["m"], float(problem["coupling_weight"])
         self.weights, self.score = self.cells[-1], problem["a"][-1]  # of one that stands for others
+        exclusive = [group["members"] for group in problem["feature_rules"]["groups"] if group["at_most"] == 1]
+        grouped = {j for members in exclusive for j in members}
+        self.columns = exclusive + [[j] for j in range(d) if j not in grouped]  # at most one of each is chosen
         distinct = kept_rows == sorted(self.place)
         if len(kept_rows) != own or not distinct or not 0 <= kept_rows[0] <= kept_rows[-1] < self.rows:
             raise ProofError("the rows that were kept are not those of the problem")
@@ -333,14 +339,17 @@ class Screen:
             if not all(abs(x - w) <= ROUNDED * abs(x) for x, w in zip(self.cells[own], weights)):
                 raise ProofError(f"row {position:,} does not weigh what the problem says")
             return -inf
-        if self.heavy is not None and not fsum(weights) * (1 - ROUNDED) < self.heavy:
+        total = fsum(max(weights[j] for j in column) for column in self.columns)
+        if self.heavy is not None and not total * (1 - ROUNDED) < self.heavy:
             raise ProofError(f"row {position:,} is so heavy that it was to be kept")
-        over = sorted((self.weight * (w - u) for w, u in zip(weights, self.weights)), reverse=True)
+        gains = [self.weight * (w - u) for w, u in zip(weights, self.weights)]
+        over = sorted((max(gains[j] for j in column) for column in self.columns), reverse=True)
         size = abs(self.weight) * fsum(map(abs, [*weights, *self.weights])) + abs(self.score)
         most = fsum(over[: self.m]) - self.score + 2.0**-50 * size  # each weight is rounded twice, by 2⁻⁵³ of itself
         if not most <= 0:  # in doubt
             exact = [Fraction(self.weight) * (Fraction(w) - Fraction(u)) for w, u in zip(weights, self.weights)]
-            if sum(sorted(exact, reverse=True)[: self.m]) > Fraction(self.score):
+            best = sorted((max(exact[j] for j in column) for column in self.columns), reverse=True)
+            if sum(best[: self.m]) > Fraction(self.score):
                 raise ProofError(f"row {position:,} was not kept, but scores more than what stands for it")
         return min(most, 0.0)
 

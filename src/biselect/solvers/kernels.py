@@ -101,15 +101,21 @@ def limited_top_sum(values: Any, count: int, k: int, group: Any, room: Any) -> A
 
 
 @njit(cache=True, nogil=True)
-def has_room_beside(item: int, items: Any, count: int, group: Any, room: Any) -> bool:
-    """Whether the item's group has room beside chosen[:count]."""
-    if room.size == 0 or group[item] < 0:
+def has_room_beside(item: int, items: Any, count: int, skipped: int, of: Any, room: Any) -> bool:
+    """Whether all limits of an item have room beside items[:count], but for the one at the place `skipped`."""
+    if room.size == 0:
         return True
-    members = 0
-    for q in range(count):
-        if group[items[q]] == group[item]:
-            members += 1
-    return members < room[group[item]]
+    for q in range(of.shape[1]):
+        if of[item, q] < 0:
+            continue
+        members = 0
+        for place in range(count):
+            if place != skipped:
+                for r in range(of.shape[1]):
+                    members += of[items[place], r] == of[item, q]
+        if members >= room[of[item, q]]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -16,7 +16,6 @@ from biselect.solvers.response import (
     best_response,
     by_features,
     feature_values,
-    has_room,
     sample_values,
     top,
 )
@@ -77,8 +76,7 @@ def _starts(
     random_subsets = np.empty((end - begin - rows.size, task.choose), dtype=np.int64)
     for start in random_subsets:
         order = rng.permutation(task.lines.shape[0])
-        fitting = order[has_room(order, task.line_limits)] if task.line_limits else order
-        start[:] = np.sort(fitting[: task.choose])
+        start[:] = best_response(-np.argsort(order).astype(np.float64), task.choose, task.line_limits)
     return np.concatenate(
         [from_rows.reshape(rows.size, task.choose).astype(np.int64), random_subsets]
     )  # none give floats

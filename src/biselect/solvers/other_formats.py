@@ -144,7 +144,7 @@ def _linear_constraints(problem: SelectionProblem) -> Iterator[tuple[str, list[s
             yield f"{letter}{item}_in", [f"{letter}{item}"], "==", 1
         for item in rules.forced_out:
             yield f"{letter}{item}_out", [f"{letter}{item}"], "==", 0
-        for number, group in enumerate(rules.groups):
+        for number, group in enumerate(rules.groups + rules.overlapping):
             yield f"{what}_group_{number}", [f"{letter}{item}" for item in group.members], "<=", group.at_most
 
 

@@ -305,7 +305,7 @@ def can_keep_limits(problem: SelectionProblem, solver: str) -> bool:
 
 def _check_limits(problem: SelectionProblem, solver: str) -> None:
     limits = getattr(SOLVERS.load(solver), "keeps_limits", "none")
-    if not (problem.sample_rules.groups or problem.feature_rules.groups) or limits == "all":
+    if not (problem.sample_rules.has_limits or problem.feature_rules.has_limits) or limits == "all":
         return
     if limits == "exact":
         problem.sector.check_product()

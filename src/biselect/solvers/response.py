@@ -4,9 +4,11 @@
 items when they are enumerated or branched on, samples when those are. Whatever works on this view works for both.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
 from biselect.core.exact_sums import at_least, score_units
+from biselect.errors import InfeasibleError
 
 AT_ONCE = 1 << 20  # values that may be copied
 GLANCE_CELLS = 1_000_000  # seen in a few milliseconds
@@ -22,33 +25,41 @@ MOST_CELLS = 100_000_000  # whose largest numbers are found in a tenth of a seco
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Limits:
-    """Group limits of one side as arrays; both are empty where there are none.
+    """Limits of one side as arrays; both are empty if there are none.
 
     Attributes:
-        group_of: for each item the number of its group, -1 for none.
-        room: for each group how many of it may be chosen.
+        of: for each item the numbers of the limits that it counts towards: its group, then those that overlap; -1 for
+            none.
+        room: for each limit how many items it allows.
     """
 
-    group_of: NDArray[np.int64]
+    of: NDArray[np.int64]
     room: NDArray[np.int64]
 
     def __bool__(self) -> bool:
         return self.room.size > 0
 
+    @property
+    def overlap(self) -> bool:
+        """Whether an item can count towards several limits; then taking the best that fits is not always optimal."""
+        return self.of.shape[1] > 1
+
     def keep(self, items: NDArray[np.int64]) -> "Limits":
         """The same limits over these items only."""
-        return Limits(group_of=self.group_of[items], room=self.room) if self else self
+        return Limits(of=self.of[items], room=self.room) if self else self
 
     def allow(self, items: NDArray[np.int64]) -> bool:
         """Whether a choice stays inside every limit."""
-        groups = self.group_of[items]
-        return not self or bool((np.bincount(groups[groups >= 0], minlength=self.room.size) <= self.room).all())
+        if not self:
+            return True
+        limits = self.of[items]
+        return bool((np.bincount(limits[limits >= 0], minlength=self.room.size) <= self.room).all())
 
 
 def limits_of(rules: Rules, length: int) -> Limits:
-    """The group limits among the rules of one side."""
-    group_of = rules.group_of(length) if rules.groups else np.empty(0, dtype=np.int64)
-    return Limits(group_of=group_of, room=rules.limits)
+    """The limits among the rules of one side."""
+    of = rules.memberships(length) if rules.has_limits else np.empty((0, 1), dtype=np.int64)
+    return Limits(of=of, room=rules.limits)
 
 
 def top(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
@@ -91,9 +102,10 @@ def largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.floatin
 def best_response(values: NDArray[np.floating[Any]], count: int, limits: Limits) -> NDArray[np.int64]:
     """The `count` items of the largest total value inside the limits, ascending; ties go to the lowest index.
 
-    Disjoint groups form a matroid: taking the best item that still has room is optimal.
+    Disjoint groups form a matroid: taking the best item that still has room is optimal. With overlapping limits it is
+    a good choice that obeys, but not always the best.
 
-    >>> pairs = Limits(group_of=np.array([0, 0, 1, 1]), room=np.array([1, 1]))
+    >>> pairs = Limits(of=np.array([[0], [0], [1], [1]]), room=np.array([1, 1]))
     >>> best_response(np.array([4.0, 5.0, 1.0, 0.0]), 2, pairs).tolist()
     [1, 2]
     """
@@ -101,19 +113,82 @@ def best_response(values: NDArray[np.floating[Any]], count: int, limits: Limits)
         return top(values, count)
     if values.ndim > 1:
         return np.array([best_response(row, count, limits) for row in values]).reshape(*values.shape[:-1], count)
-    order = np.argsort(-values, kind="stable")
-    return np.sort(order[has_room(order, limits)][:count])
+    items = fitting(np.argsort(-values, kind="stable"), count, limits)
+    return np.sort(
+        items if items.size == count or not limits.overlap else best_of_cases(values.tolist(), count, limits)
+    )
 
 
-def has_room(order: NDArray[np.int64], limits: Limits) -> NDArray[np.bool_]:
-    """For items taken in this order, which find their group not yet full."""
-    groups = limits.group_of[order]
+def fitting(order: NDArray[np.int64], count: int, limits: Limits) -> NDArray[np.int64]:
+    """The first `count` items of an order, each taken if its limits have room beside the earlier ones; or fewer."""
+    if not limits:
+        return order[:count]
+    if limits.overlap:
+        room: list[int] = limits.room.tolist()
+        items: list[int] = []
+        for item, numbers in zip(order.tolist(), limits.of[order].tolist(), strict=True):
+            numbers = [number for number in numbers if number >= 0]
+            if len(items) < count and all(room[number] for number in numbers):
+                items.append(item)
+                for number in numbers:
+                    room[number] -= 1
+        return np.array(items, dtype=np.int64)
+    groups = limits.of[order, 0]
     by_group = np.argsort(groups, kind="stable")
     sorted_groups = groups[by_group]
     first = np.searchsorted(sorted_groups, sorted_groups, side="left")
     earlier = np.empty(order.size, dtype=np.int64)
     earlier[by_group] = np.arange(order.size) - first
-    return (groups < 0) | (earlier < limits.room[groups])
+    return order[(groups < 0) | (earlier < limits.room[groups])][:count]
+
+
+def best_of_cases(values: Sequence[Any], count: int, limits: Limits) -> NDArray[np.int64]:
+    """The best choice inside overlapping limits, exact for whole numbers, by all ways to use these limits up.
+
+    Raises:
+        InfeasibleError: if no choice of so many items obeys.
+    """
+    of, room = limits.of, limits.room
+    shared = sorted(set(of[:, 1:].ravel().tolist()) - {-1})
+    members = (of[:, 1:] >= 0).any(axis=1)
+    involved = members | (np.isin(of[:, 0], of[members, 0]) & (of[:, 0] >= 0))
+    order = sorted(range(len(values)), key=lambda item: -values[item])  # stable
+    free = np.array([item for item in order if not involved[item]], dtype=np.int64)
+    rest = fitting(free, count, Limits(of=of[:, :1], room=room)).tolist()
+    groups: dict[int, list[int]] = {}
+    for item in order:
+        if involved[item]:
+            group = int(of[item, 0])
+            groups.setdefault(group if group >= 0 else ~item - 1, []).append(item)
+    cases: dict[tuple[int, ...], tuple[Any, tuple[int, ...]]] = {(0, *(0 for _ in shared)): (0, ())}
+    for group, items in groups.items():
+        by_number = [cases]
+        for item in items:
+            steps = [int(number in of[item, 1:]) for number in shared]
+            for before in range(min(len(by_number), int(room[group]) if group >= 0 else 1) - 1, -1, -1):
+                if before + 1 == len(by_number):
+                    by_number.append({})
+                for used, (value, choice) in by_number[before].items():
+                    after = (used[0] + 1, *(use + step for use, step in zip(used[1:], steps, strict=True)))
+                    fits = after[0] <= count and all(
+                        use <= room[number] for use, number in zip(after[1:], shared, strict=True)
+                    )
+                    better = value + values[item]
+                    if fits and (after not in by_number[before + 1] or by_number[before + 1][after][0] < better):
+                        by_number[before + 1][after] = (better, (*choice, item))
+        cases = {}
+        for part in by_number:
+            for used, case in part.items():
+                if used not in cases or cases[used][0] < case[0]:
+                    cases[used] = case
+    ends = [
+        (value + sum(values[item] for item in rest[: count - used[0]]), (*choice, *rest[: count - used[0]]))
+        for used, (value, choice) in cases.items()
+        if count - used[0] <= len(rest)
+    ]
+    if not ends:
+        raise InfeasibleError(f"no choice of {count} of these items obeys the limits")
+    return np.sort(np.array(max(ends, key=itemgetter(0))[1], dtype=np.int64))
 
 
 def sample_values(problem: SelectionProblem, features: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -162,7 +237,10 @@ def glance(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int
 def _inside(values: NDArray[np.float64], count: int, rules: Rules) -> NDArray[np.int64]:
     """The best response inside all rules, forced choices included."""
     values = np.nan_to_num(values)  # also without infinities, which say what is forced
-    values[list(rules.forced_in)], values[list(rules.forced_out)] = np.inf, -np.inf
+    if rules.overlapping:  # sums are compared: let places in the order stand for values, so that none is infinite
+        values = np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.float64)
+    most = values.size**2 if rules.overlapping else np.inf
+    values[list(rules.forced_in)], values[list(rules.forced_out)] = most, -most
     return best_response(values, count, limits_of(rules, values.size))
 
 
@@ -295,7 +373,9 @@ def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[
 
 
 def cheaper_side(problem: SelectionProblem) -> SideProblem:
-    """The side that takes fewer cells to enumerate; features on a tie."""
+    """The side that takes fewer cells to enumerate; features on a tie, and if they have overlapping limits."""
+    if problem.feature_rules.overlapping:
+        return by_features(problem)
     sector = problem.sector.without_rules
     features_cost = sector.feature_subsets * problem.n_samples
     samples_cost = sector.sample_subsets * problem.n_features

@@ -157,7 +157,7 @@ def _known(said: Columns, names: Sequence[str], per: str | None) -> dict[str, st
     known |= dict.fromkeys(names_in(said.exclude, names), "left out") | dict.fromkeys(
         names_in(said.show, names), "shown"
     )
-    single = {said.score: "shown", per: "shown", said.time: "time", said.id: "id", label: "label"}
+    single = {per: "shown", said.time: "time", said.id: "id", label: "label"}
     return known | {name: role for name, role in single.items() if name}
 
 

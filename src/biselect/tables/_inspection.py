@@ -16,7 +16,6 @@ from biselect.tables._guess import Guess
 from biselect.tables.readers import Reading
 
 FORMAT = "biselect-inspection-1"  # of the plain data, which `biselect.pages.render_inspection` takes
-MOST_ROWS, SHARE = 20, 5  # budgets: at most one row in five
 BETWEEN = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "spaces", "  ": "spaces"}
 MARKS = {" ": "space", "'": "apostrophe"}
 
@@ -50,7 +49,7 @@ def inspection_of(name: str, source: str, guess: Guess, columns: Columns, csv: C
         "repeated_ids": sum(one.repeats for one in guess.columns),
         "remarks": [f"{text} {way}".strip() for text, way in guess.notes],
         "options": {one.parameter: non_defaults(one) for one in (guess.described, csv)},
-        "command": command_for(source, guess, columns, csv),
+        "command": command_for(source, columns, csv),
     }
 
 
@@ -73,11 +72,9 @@ def form_of(reading: Reading) -> dict[str, str]:
     return facts
 
 
-def command_for(source: str, guess: Guess, columns: Columns, csv: Csv) -> str:
+def command_for(source: str, columns: Columns, csv: Csv) -> str:
     """The command line that makes a report of the table; what it finds out by itself is not said."""
-    features = sum(one.role in ("number", "category", "code", "flag") for one in guess.columns)
-    k, m = max(1, min(MOST_ROWS, guess.rows // SHARE)), "auto" if features > 2 else 1
-    words = words_of(columns, csv, k=k, m=m, out="report")
+    words = words_of(columns, csv, out="report")
     return shlex.join(["biselect", "select", f"./{source}" if source.startswith("-") else source, *words])
 
 

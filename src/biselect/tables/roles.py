@@ -21,7 +21,7 @@ def placed(columns: Columns) -> Columns:
     """The same, with roles that stand among the types in their own places.
 
     >>> placed(Columns(types={"note": "show", "no": "id", "zip": "category"}))  # doctest: +ELLIPSIS
-    Columns(time=None, id='no', ..., show=['note'], score=None, types={'zip': 'category'}, duplicates='error')
+    Columns(time=None, id='no', ..., show=['note'], types={'zip': 'category'}, duplicates='error')
 
     Raises:
         InputError: two columns are named for a role that one has.
@@ -49,9 +49,7 @@ def placed(columns: Columns) -> Columns:
 
 def with_roles(columns: Columns, roles: Mapping[str, str]) -> Columns:
     """The same, with other roles for some columns, whatever was said of them before."""
-    changes: dict[str, Any] = {
-        role: None for role in (*SINGLE, "score") if str(getattr(columns, role)).partition("=")[0] in roles
-    }
+    changes: dict[str, Any] = {role: None for role in SINGLE if str(getattr(columns, role)).partition("=")[0] in roles}
     for role in LISTED:
         changes[role] = [name for name in names_in(getattr(columns, role), roles) if name not in roles]
     others = {name: kind for name, kind in columns.types.items() if name not in roles}
@@ -135,7 +133,7 @@ class Roles:
             date_format=csv.date_format,
             features=names_in(columns.features, names) or None,
             exclude=names_in(columns.exclude, names),
-            show=names_in([*listed(columns.show), *([columns.score] if columns.score else [])], names),
+            show=names_in(listed(columns.show), names),
             per=per,
             categories=names_in(types["category"], names),
             numbers=names_in(types["number"], names),

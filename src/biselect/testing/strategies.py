@@ -34,18 +34,18 @@ def problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5) -> Se
 
 @st.composite
 def ruled_problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5) -> SelectionProblem:
-    """Small problems with forced choices and group limits on both sides, all of them feasible."""
+    """Small problems with forced choices and limits on both sides, all of them feasible; features' limits overlap."""
     plain = draw(problems(max_samples, max_features))
     return replace(
         plain,
         sample_rules=draw(rules(plain.n_samples, plain.k)),
-        feature_rules=draw(rules(plain.n_features, plain.m)),
+        feature_rules=draw(rules(plain.n_features, plain.m, overlap=True)),
     )
 
 
 @st.composite
-def rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
-    """Rules that a random choice of `budget` items obeys."""
+def rules(draw: st.DrawFn, length: int, budget: int, *, overlap: bool = False) -> Rules:
+    """Rules that a random choice of `budget` items obeys, with limits that share members where these may `overlap`."""
     order = draw(st.permutations(range(length)))
     choice, rest = set(order[:budget]), order[budget:]
     labels = draw(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=length, max_size=length))
@@ -55,10 +55,15 @@ def rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
         if members:
             at_least = len(choice.intersection(members))
             groups.append(Group(members=members, at_most=draw(st.integers(at_least, len(members)))))
+    overlapping = []
+    for shared in draw(st.lists(st.sets(st.integers(0, length - 1)), max_size=3)) if overlap else ():
+        at_least = len(choice & shared)
+        overlapping.append(Group(members=shared, at_most=draw(st.integers(at_least, max(at_least, len(shared) - 1)))))
     return Rules(
         forced_in=tuple(order[: draw(st.integers(0, budget))]) if draw(st.booleans()) else (),
         forced_out=tuple(rest[: draw(st.integers(0, len(rest)))]) if draw(st.booleans()) else (),
         groups=tuple(groups),
+        overlapping=overlapping,
     )
 
 

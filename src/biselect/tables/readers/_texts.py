@@ -70,7 +70,7 @@ class TextForm(Csv, heading="Reading the tables"):
     @classmethod
     def of(cls, csv: Csv, columns: Columns) -> Self:
         """Names and columns to show stay as they are written, and so do times whose form is given."""
-        as_text = {columns.id, columns.score, *possible_names(columns.show)} - {columns.label}
+        as_text = {columns.id, *possible_names(columns.show)} - {columns.label}
         if csv.date_format is not None:
             as_text.add(columns.time)
         typed = {

@@ -69,7 +69,7 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     reference = rng.normal(size=(REFERENCE_ROWS, n_features))
     pool = rng.normal(size=(n_samples, n_features))
     pool[:k, :m] += NUDGE
-    return Weigher("ecdf").fit(reference).problem(pool, k, m, marginals=paper_marginals)
+    return Weigher("ecdf").fit(reference).plain_problem(pool, k, m, marginals=paper_marginals)
 
 
 def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:

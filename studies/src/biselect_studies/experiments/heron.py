@@ -175,7 +175,7 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
     calibrator = Weigher(map="ecdf", cap=CAP).fit(pool.reference.select(names))
-    return calibrator.problem(candidates, k, m, marginals=paper_marginals)
+    return calibrator.plain_problem(candidates, k, m, marginals=paper_marginals)
 
 
 LISTED = 1_000_000  # choices of a sector whose low-energy states are compared
@@ -240,7 +240,7 @@ def credit_card(
     def scores(W: NDArray[np.float64], _: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return MARGINALS[marginals](W, scale.residuals(candidates.values))
 
-    return Weigher("ecdf", cap=cap).fit(reference).problem(candidates, k, m, marginals=scores)
+    return Weigher("ecdf", cap=cap).fit(reference).plain_problem(candidates, k, m, marginals=scores)
 
 
 @cache
