@@ -15,7 +15,7 @@ from biselect.tables._frames import arrow_of, rows_of
 from biselect.tables._guess import Guess, guess_roles, with_facts
 from biselect.tables._inspection import as_html, as_text, inspection_of
 from biselect.tables._named_columns import require_columns
-from biselect.tables.readers import Reading, TextForm, read_table, records_in, texts_of, with_texts_read
+from biselect.tables.readers import Reading, TextForm, plain_columns, read_table, records_in, texts_of, with_texts_read
 from biselect.tables.readers.sources import Source
 from biselect.tables.roles import Roles, placed, with_roles
 
@@ -123,7 +123,8 @@ class Table:
         """Some rows as they stand in the file or frame, by their positions: texts by the names of all columns."""
         if self.is_file:
             return records_in(self.source, self.csv, rows)
-        return texts_of(arrow_of(rows_of(self.source, np.asarray(rows, dtype=np.int64))))
+        frame = arrow_of(rows_of(self.source, np.asarray(rows, dtype=np.int64)))
+        return [] if frame is None else texts_of(plain_columns(frame, TextForm()))
 
 
 def table(

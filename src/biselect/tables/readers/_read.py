@@ -21,7 +21,7 @@ from biselect.tables.readers._columnar import (
     read_parquet_set,
 )
 from biselect.tables.readers._delimited import delimited_records, read_delimited
-from biselect.tables.readers._texts import Reading, SampleFormat, TextForm, texts_of, with_texts_read
+from biselect.tables.readers._texts import Reading, SampleFormat, TextForm, plain_columns, texts_of, with_texts_read
 from biselect.tables.readers.sources import (
     ARROW,
     CSV,
@@ -67,7 +67,7 @@ def records_in(path: str | Path, csv: Csv, rows: Sequence[int]) -> list[dict[str
     if source.path.name.lower().endswith(CSV):
         with checked_file(source):
             return delimited_records(source.path, form, rows)
-    return texts_of(_read(source, form)[0].take(rows))
+    return texts_of(plain_columns(_read(source, form)[0].take(rows), form))
 
 
 def part_names(source: Source) -> list[str]:
