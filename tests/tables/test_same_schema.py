@@ -73,7 +73,9 @@ def forms(folder, columns, locale):
             book.active.append([None if cell == "" else cell for cell in row])
         book.save(folder / f"{name}.xlsx")
     pq.write_table(pa.table(texts), folder / "texts.parquet")
-    plain = {name: [datetime(*x.timetuple()[:3]) if isinstance(x, date) else x for x in v] for name, v in values.items()}
+    plain = {
+        name: [datetime(*x.timetuple()[:3]) if isinstance(x, date) else x for x in v] for name, v in values.items()
+    }
     return [
         *(folder / name for name in ("t.csv", "typed.xlsx", "texts.xlsx", "texts.parquet")),
         *(pd.DataFrame(texts), pl.DataFrame(texts), pa.table(texts), pd.DataFrame(plain), pl.DataFrame(plain)),

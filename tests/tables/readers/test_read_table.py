@@ -163,7 +163,8 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 @pytest.fixture
 def workbook(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.active.title = "Sales"
     for row in ([], ["id", "x", "when"], ["a", 1, datetime.datetime(2024, 1, 2)], [], ["b", "#N/A", None]):
@@ -185,7 +186,8 @@ def test_a_sheet_of_a_workbook_is_a_table(workbook):
 
 
 def test_two_cells_far_apart_take_no_memory(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD1048576"] = "x", 1
     book.save(tmp_path / "t.xlsx")
