@@ -12,6 +12,7 @@ from biselect.tables import Table
 from biselect.tables.readers import (
     Convert,
     Reading,
+    SampleFormat,
     TextForm,
     conversions,
     converted,
@@ -23,7 +24,6 @@ from biselect.tables.readers import (
     rows_looked_at,
     sample_format,
     text_columns_of,
-    texts_left,
     whole_column,
 )
 
@@ -60,47 +60,58 @@ class ConvertedRows:
         return place_in(self.part, row)
 
 
-def with_texts_read(table: Partitions, described: Table, memory: int) -> Partitions:
-    """The table with its columns of text as what they hold, as they are where it is held.
+def with_texts_read(
+    table: Partitions,
+    described: Table,
+    memory: int,
+    reading: Reading | None = None,
+    looks: SampleFormat | None = None,
+) -> Partitions:
+    """The table with its columns of text as what they hold; nothing of it is copied.
 
     Args:
         table: as it is stored.
         described: says what its columns are, and how its texts are written.
         memory: bytes that a column of dates may take, whose form only all rows together show.
+        reading: how it was read; None for as the table knows it.
+        looks: what its first rows show; None to look at the columns of text.
     """
     form = TextForm.of(described.csv, described.columns)
     plain = plain_columns(table.schema.empty_table(), form).schema
-    texts = [at for at, kind in enumerate(plain.types) if is_text(kind)]
-    if not texts and not form.marks and plain.equals(table.schema):
+    names = [field.name for field in plain if is_text(field.type)]
+    if not names and not form.marks and plain.equals(table.schema) and reading is None:
         return table
     stored = {name: _stored(name, table.schema.names) for name in plain.names}
 
-    def blocks(names: Iterable[str], part: Partitions = table) -> Iterator[pa.Table]:
-        wanted = list(dict.fromkeys(stored[name] for name in names))
-        return (plain_columns(block, form) for one in part.parts for _, block in one.blocks(wanted))
+    def blocks(names: Iterable[str], rows: Partitions = table) -> Iterator[pa.Table]:
+        columns = list(dict.fromkeys(stored[name] for name in names))
+        return (plain_columns(block, form) for part in rows.parts for _, block in part.blocks(columns))
 
-    names = [plain.names[at] for at in texts]
-    sample = [*blocks(names, rows_between(table, 0, rows_looked_at(len(texts))))] if texts else []
-    looks = sample_format(first_texts(pa.concat_tables(sample).select(names)) if texts else (), form)
-    columns = text_columns_of(plain, form, looks)
+    if looks is None:
+        sample = [block.select(names) for block in blocks(names, rows_between(table, 0, rows_looked_at(len(names))))]
+        looks = sample_format(first_texts(pa.concat_tables(sample)), form)
+    columns = text_columns_of(plain, form, looks, comma_splits=reading is not None and reading.delimiter == ",")
     for part in table.parts:
         if open_ones := [name for name, column in columns.items() if not column.wordy]:
             for block in blocks(open_ones, replace(table, parts=(part,))):
                 for name in open_ones:
                     columns[name].add(block[name])
-    parsed = conversions(
-        columns,
-        lambda name: whole_column((block[name] for block in blocks([name])), table.name, name, table.rows, memory),
-    )
-    known = {name: one for name, (one, _) in parsed.items()}
-    reading = Reading(path=str(Source.of(described.source).path)) if described.is_file else Reading()
-    reading = reading_from(reading, looks, plain.names, known, texts_left(plain, known))
-    fields = [field.with_type(known[field.name].values.type) if field.name in known else field for field in plain]
-    schema = pa.schema(fields, remembered(reading) if reading_of(table) == Reading() else table.schema.metadata)
-    rows: dict[str, Any] = {"schema": schema, "columns": stored, "form": form}
-    rows["converts"] = {name: convert for name, (_, convert) in parsed.items()}
+
+    def whole(name: str) -> pa.ChunkedArray:
+        return whole_column((block[name] for block in blocks([name])), table.name, name, table.rows, memory)
+
+    converts = conversions(columns, whole)
+    parsed = {name: one for name, (one, _) in converts.items()}
+    metadata = table.schema.metadata
+    if reading is not None or reading_of(table) == Reading():
+        path = Source.of(described.source).path if described.is_file else ""
+        reading = reading_from(reading or Reading(path=str(path)), looks, plain, parsed)
+        metadata = remembered(reading)
+    fields = [field.with_type(parsed[field.name].values.type) if field.name in parsed else field for field in plain]
+    rows: dict[str, Any] = {"schema": pa.schema(fields, metadata), "columns": stored, "form": form}
+    rows["converts"] = {name: convert for name, (_, convert) in converts.items()}
     parts = tuple(replace(part, source=ConvertedRows(part=part, **rows)) for part in table.parts)
-    return replace(table, schema=schema, parts=parts)
+    return replace(table, schema=rows["schema"], parts=parts)
 
 
 def _stored(name: str, names: Sequence[str]) -> str:

@@ -142,8 +142,24 @@ def partitions_of(table: Any, *, memory: int = MEMORY, spool: Spool | None = Non
         spool: where copies go; they live as long as it does.
     """
     table = Table.of(table)
+    if table.is_file and spool is not None:
+        source = Source.of(table.source)
+        if source.part is None and source.path.name.lower().endswith(CSV):
+            return _of_csv(table, source, memory, spool)
     parts, has_texts = _as_they_are(table, memory, spool)
     return with_texts_read(parts, table, memory) if has_texts else parts
+
+
+def _of_csv(table: Table, source: Source, memory: int, spool: Spool) -> Partitions:
+    """A copy of a CSV, whose columns of text are read as what they hold."""
+    with checked_file(source):
+        size = source.path.stat().st_size
+
+        def take(schema: pa.Schema, blocks: Iterator[pa.Table]) -> Partitions:
+            return spool.copied(source.text, schema, blocks, size)
+
+        parts, reading, looks = stream_delimited(source.path, TextForm.of(table.csv, table.columns), take)
+        return with_texts_read(parts, table, memory, reading, looks)
 
 
 def _as_they_are(table: Table, memory: int, spool: Spool | None) -> tuple[Partitions, bool]:
@@ -175,18 +191,15 @@ def _of_path(table: Table, source: Source, memory: int, spool: Spool | None) -> 
             return parts, True
         with reading(source.path, "Arrow"), pa.OSFile(str(source.path)) as file:
             return _copied(pa.ipc.open_stream(file), spool, source.name), True
-    if spool is not None and (copy := _streamed(table, source, memory, spool)) is not None:
-        return copy, not source.path.name.lower().endswith(CSV)
+    if spool is not None and (copy := _streamed(table, source, spool)) is not None:
+        return copy, True
     return held_partitions(table.read(), source.name), False
 
 
-def _streamed(table: Table, source: Source, memory: int, spool: Spool) -> Partitions | None:
+def _streamed(table: Table, source: Source, spool: Spool) -> Partitions | None:
     """A file that is read from its beginning to its end, block by block; None for one of another kind."""
     name, path = source.path.name.lower(), source.path
-    if source.part is None and name.endswith(CSV):
-        with checked_file(source):
-            schema, blocks = stream_delimited(path, table.csv, table.columns, memory)
-    elif source.part is None and name.endswith(JSON_LINES):
+    if source.part is None and name.endswith(JSON_LINES):
         with checked_file(source):
             schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
     elif name.endswith(DATABASES) and path.exists():

@@ -7,7 +7,7 @@ from ._databases import duckdb_stream as duckdb_stream
 from ._databases import is_sqlite as is_sqlite
 from ._databases import sqlite_blocks as sqlite_blocks
 from ._delimited import line_of_row as line_of_row
-from ._delimited_blocks import stream_delimited as stream_delimited
+from ._delimited import stream_delimited as stream_delimited
 from ._json import json_blocks as json_blocks
 from ._layout import unique_names as unique_names
 from ._read import checked_file as checked_file
@@ -19,6 +19,7 @@ from ._read import refuse_odd_dates as refuse_odd_dates
 from ._sniffing import sniff as sniff
 from ._texts import Convert as Convert
 from ._texts import Reading as Reading
+from ._texts import SampleFormat as SampleFormat
 from ._texts import TextForm as TextForm
 from ._texts import conversions as conversions
 from ._texts import converted as converted
@@ -33,7 +34,6 @@ from ._texts import remembered as remembered
 from ._texts import rows_looked_at as rows_looked_at
 from ._texts import sample_format as sample_format
 from ._texts import text_columns_of as text_columns_of
-from ._texts import texts_left as texts_left
 from ._texts import texts_of as texts_of
 from ._texts import whole_column as whole_column
 from ._texts import with_marks_read as with_marks_read

@@ -19,9 +19,19 @@ from biselect.errors import InputError
 from biselect.options import ANY, Csv, spell
 from biselect.tables.readers._layout import unique_names
 from biselect.tables.readers._sniffing import SPACES, WESTERN, TextFormat, as_tabs, sniff
-from biselect.tables.readers._texts import Reading, SampleFormat, TextForm, reading_of, sample_format
-from biselect.tables.readers.sources import PACKED, is_unnamed, opened
+from biselect.tables.readers._texts import (
+    Reading,
+    SampleFormat,
+    TextForm,
+    plain_columns,
+    reading_of,
+    remembered,
+    sample_format,
+    without_closing_blocks,
+)
+from biselect.tables.readers.sources import PACKED, Source, is_unnamed, opened, refuse_repeated
 
+GUESSED_FROM = 1 << 23  # bytes by which types are guessed where a file is not held
 BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
 ROWS_OF_A_BLOCK = 100  # in a wide file
 TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
@@ -45,6 +55,69 @@ def read_delimited(path: Path, form: TextForm) -> tuple[pa.Table, Reading, Sampl
         name for name, kind in zip(table.column_names, table.schema.types, strict=True) if not is_unnamed(name, kind)
     ]
     return table.select(names), reading_of_file(path, sniffed, encoding, rejects), looks
+
+
+def stream_delimited(
+    path: Path, form: TextForm, take: Callable[[pa.Schema, Iterator[pa.Table]], Taken]
+) -> tuple[Taken, Reading, SampleFormat]:
+    """A CSV block by block, its columns of text as they are; otherwise as `read_delimited`.
+
+    Args:
+        path: the file.
+        form: what is known of it.
+        take: what is made of the schema and the blocks; called again where later rows need other types.
+    """
+    sniffed = sniff(path, form)
+    looks, rejects, rows = looks_of(sniffed, form), list[str](), [0]
+    stream = partial(_streamed, path=path, sniffed=sniffed, form=form, take=take, rejects=rejects, rows=rows)
+    taken, encoding = read_text(path, sniffed, form, looks, stream, rejects)
+    refuse_many_rejects(path, sniffed, rejects, rows[0])
+    return taken, reading_of_file(path, sniffed, encoding, rejects), looks
+
+
+def _streamed(
+    source: Callable[[], Any],
+    *,
+    path: Path,
+    sniffed: TextFormat,
+    form: TextForm,
+    take: Callable[[pa.Schema, Iterator[pa.Table]], Taken],
+    rejects: list[str],
+    rows: list[int],
+    **options: Any,
+) -> Taken:
+    """Guess the types from the beginning of the file, and give all of its blocks with these to `take`."""
+    from pyarrow.csv import open_csv
+
+    reads = options["read_options"]
+    block_size, reads.block_size = reads.block_size, max(GUESSED_FROM, reads.block_size)
+    with open_csv(source(), **options) as beginning:
+        schema = beginning.schema
+    del beginning  # it holds what it has read ahead
+    reads.block_size = block_size
+    refuse_repeated(schema.names, Source.of(path))
+    if any(kind.id == BYTES for kind in schema.types):
+        raise UnicodeError("some text is not in the encoding")
+    options["convert_options"].column_types = dict(zip(schema.names, schema.types, strict=True))
+    plain = plain_columns(schema.empty_table(), form)
+    names = [field.name for field in plain.schema if not is_unnamed(field.name, field.type)]
+    reading = reading_of_file(path, sniffed, sniffed.encoding, [])
+    rejects.clear()  # those of the beginning come again
+    closing, rows[0] = list[str](), 0
+
+    def blocks(batches: Any) -> Iterator[pa.Table]:
+        batch = None
+        for batch in batches:
+            rows[0] += batch.num_rows
+            yield plain_columns(pa.Table.from_batches([batch]), form).select(names)
+        if batch is not None:
+            refuse_open_quote(source(), pa.Table.from_batches([batch]))
+
+    with open_csv(source(), **options) as batches:
+        schema = plain.select(names).schema.with_metadata(remembered(reading))
+        taken = take(schema, without_closing_blocks(blocks(batches), closing))
+    rejects += closing
+    return taken
 
 
 def looks_of(sniffed: TextFormat, form: TextForm) -> SampleFormat:

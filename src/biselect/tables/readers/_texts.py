@@ -356,8 +356,7 @@ def with_texts_read(
     hints = hints_for(form, looks, [names[at] for at in texts], comma_splits=reading.delimiter == ",")
     parsed = _parsed(table, texts, form, looks, hints)
     reading = replace(reading, rejects=[*reading.rejects, *rejects])
-    words = {names[at] for at in texts if at not in parsed or is_text(parsed[at].values.type)}
-    reading = reading_from(reading, looks, names, {names[at]: one for at, one in parsed.items()}, words)
+    reading = reading_from(reading, looks, table.schema, {names[at]: one for at, one in parsed.items()})
     columns = table.columns
     for at, one in parsed.items():
         columns[at] = one.values
@@ -404,27 +403,30 @@ def _parsed(
 
 
 def reading_from(
-    reading: Reading,
-    looks: SampleFormat,
-    names: Sequence[str],
-    parsed: Mapping[str, ParsedColumn],
-    words: Iterable[str],
+    reading: Reading, looks: SampleFormat, schema: pa.Schema, parsed: Mapping[str, ParsedColumn]
 ) -> Reading:
-    """How a table was read: what its columns of text were taken for, and which stay text. What is not plain is told."""
-    others = {*words}
+    """How a table was read: what its columns of text were taken for. What is not plain is told.
+
+    Args:
+        reading: how the file was read.
+        looks: what its first rows show.
+        schema: of the table before its texts were read.
+        parsed: columns of text that were read, by name.
+    """
+    kinds = {field.name: parsed[field.name].values.type if field.name in parsed else field.type for field in schema}
+    names = [name for name, kind in kinds.items() if not is_text(kind)]
+    styles = {name: _style(name, parsed, looks) for name in names}
     reading = replace(
         reading,
         decimal=looks.style.decimal if looks.style else "",
-        styles={
-            name: marks for name in names if name not in others and (marks := _style(name, parsed, looks)) is not None
-        },
+        styles={name: marks for name, marks in styles.items() if marks is not None},
         units={name: one.unit for name, one in parsed.items() if one.unit},
         dates={name: one.date_form for name, one in parsed.items() if one.date_form not in (None, "ISO")},
         missing={
-            **{name: marks for name, marks in looks.missing.items() if name not in others and reading.delimiter},
+            **{name: marks for name, marks in looks.missing.items() if name in names and reading.delimiter},
             **{name: one.missing for name, one in parsed.items() if one.missing},
         },
-        codes=[name for name in names if name in looks.codes or (name in parsed and parsed[name].code)],
+        codes=[name for name in kinds if name in looks.codes or (name in parsed and parsed[name].code)],
         doubts={name: one.doubtful for name, one in parsed.items() if one.doubtful},
     )
     name = Path(reading.path).name
@@ -497,12 +499,6 @@ def conversions(
         if parsed.values is not rows:
             converts[name] = parsed, _SliceConvert(parsed.values)
     return converts
-
-
-def texts_left(schema: pa.Schema, parsed: Mapping[str, ParsedColumn]) -> set[str]:
-    """The columns of text that stay text."""
-    texts = {name for name, kind in zip(schema.names, schema.types, strict=True) if is_text(kind)}
-    return {name for name in texts if name not in parsed or is_text(parsed[name].values.type)}
 
 
 def whole_column(
