@@ -69,7 +69,7 @@ class Jobs:
         content["remarks"] = [text for text, _ in found.guess.notes]  # nobody types options here
         return {
             name: content[name]
-            for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
+            for name in ("rows", "read_as", "columns", "remarks", "options", "id_column", "repeated_ids")
         }
 
     def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ FLAG = ("false", "true")  # labels of a boolean column: their positions are its 
 AS_FLAG = dict(zip("01", FLAG, strict=True))  # flags are also written as numbers
 MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which must not be kept without its rows
 RARE = 0.2  # share up to which one of two values is rare enough for a positive
-MOST_CODES = 2_000
+MOST_CODES, LOOKED_AT_FOR_CODES = 2_000, 1 << 16
 FEWEST_REPEATS = 5  # rows of one code, on average
 MOST_FEW = 20  # twice the codes that may come back less often in a small table
 FEWEST_TEXTS = 20  # different ones; fewer are categories, unless they are phrases
@@ -248,22 +248,23 @@ class Category(ColumnType):
 
 
 def role_of_names(name: str, column: pa.ChunkedArray) -> str:
-    """`code` or `other id` for whole numbers and words that name things by their name and by what they hold, else ''.
-
-    Codes are few and each of them common; of whole numbers named like one all must be of one length, too.
-    """
+    """`code` or `other id` for whole numbers and words that name things by their name and by what they hold, else ''."""
     hints = hints_at(name)
-    if not hints & {"code", "key"} or not (is_text(column.type) or _is_whole(column)):
-        return ""
-    different = pc.unique(column.drop_null())
-    often = FEWEST_REPEATS * len(different) <= len(column) or 2 * len(different) <= min(len(column), MOST_FEW)
-    if "key" in hints and not (is_text(column.type) and _has_spaces(column)):
+    if "key" in hints and (_is_whole(column) or (is_text(column.type) and not _has_spaces(column))):
+        different, rows = pc.count_distinct(column).as_py(), len(column)
+        often = FEWEST_REPEATS * different <= rows or 2 * different <= min(rows, MOST_FEW)
         return "other id" if not often else "" if is_text(column.type) else "code"
-    if is_text(column.type) or not often or not 3 <= len(different) <= MOST_CODES:
-        return ""
-    ends = pc.min_max(different).as_py()
-    of_one_length = len(f"{ends['min']:.0f}") == len(f"{ends['max']:.0f}") >= 3
-    return "code" if of_one_length and ends["min"] >= 10 else ""
+    return "code" if "code" in hints and codes_in(column) is not None else ""
+
+
+def codes_in(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """The different whole numbers of a column, in order, if they are few, common and of one length, as codes are."""
+    if not _is_whole(column):
+        return None
+    codes = np.sort(pc.unique(column[:LOOKED_AT_FOR_CODES].drop_null()).to_numpy()).astype(np.int64)
+    if not 3 <= codes.size <= MOST_CODES or FEWEST_REPEATS * codes.size > min(len(column), LOOKED_AT_FOR_CODES):
+        return None
+    return codes if codes[0] >= 100 and len(str(codes[0])) == len(str(codes[-1])) else None
 
 
 def _is_whole(column: pa.ChunkedArray) -> bool:

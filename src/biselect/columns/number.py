@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.category import CATEGORY, LabelCounts, role_of_names
+from biselect.columns.category import CATEGORY, LabelCounts, codes_in, role_of_names
 from biselect.columns.change import Change, share_change
 from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distinct_texts import (
@@ -33,6 +33,7 @@ from biselect.errors import InputError
 from biselect.options import Csv, spell
 
 LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
+FEWEST_CODES, APART = 5, 4  # codes, and times as many steps between the least and the largest as there are codes
 BINS = 30  # of a picture
 TAIL = 0.005  # share of the reference beyond its bins, on either side
 
@@ -91,7 +92,17 @@ class Number(ColumnType):
         if is_text(column.type):
             strange = unparsable_entries(column, MOSTLY)
             return Claim(role=self.name, strange=strange) if strange else None
-        return Claim(role=self.name) if is_number(column.type) and not role_of_names(name, column) else None
+        if not is_number(column.type) or role_of_names(name, column):
+            return None
+        codes = codes_in(column)
+        if (
+            codes is None
+            or codes.size < FEWEST_CODES
+            or np.ptp(codes) < APART * codes.size * np.gcd.reduce(np.diff(codes))
+        ):
+            return Claim(role=self.name)
+        remark = f"looks like a code, {codes.size} whole numbers far apart, but its name does not say so: a quantity"
+        return Claim(role=self.name, remark=remark, is_doubtful=True)
 
     def count(self, cells: Cells) -> Distribution | None:
         """The values in order; None where there is none."""

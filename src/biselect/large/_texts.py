@@ -26,7 +26,6 @@ from biselect.tables.readers import (
     text_columns_of,
     whole_column,
 )
-
 from biselect.tables.readers.sources import Source
 
 

@@ -18,8 +18,6 @@ from biselect.weights.alignment import ShiftedColumn
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 LEAST_NEW = 1.0  # a new category that weighs less than this is nothing to warn of
-FEWEST_DIGITS, FEWEST_CODES, FEWEST_REPEATS = 3, 5, 5  # of a code, of different ones, and of rows for each
-APART = 4  # so many times as many steps lie between the least and the largest code as there are codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +133,6 @@ def table_caveats(
         yield caveat_of("constant", same, names=", ".join(same))
     yield from beyond_caveats(weigher, weights, reference, pool)
     yield from changed_constants(weigher, weights, rows)
-    yield from code_caveats(weigher, reference)
 
 
 def budget_caveats(problem: SelectionProblem, rows: int) -> Iterator[Caveat]:
@@ -200,25 +197,6 @@ def changed_constants(weigher: Weigher, weights: NDArray[np.float64], rows: int 
         differs = round(share * (rows or len(weights)))
         name, about = weigher.feature_names[j], phrase("caveat.about") if rows else ""
         yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=only)
-
-
-def code_caveats(weigher: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
-    """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
-    for j, name in enumerate(reference.names):
-        if not weigher.columns[j].type.is_ranked:
-            continue
-        values = reference.values[:, j]
-        present = values[~np.isnan(values)]
-        if (present < 10 ** (FEWEST_DIGITS - 1)).any() or (present != np.round(present)).any() or present.max() >= 1e12:
-            continue
-        codes = np.unique(present.astype(np.int64))
-        steps = np.diff(codes)
-        often = present.size >= FEWEST_REPEATS * codes.size
-        apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
-        of_one_length = len(str(codes[0])) == len(str(codes[-1]))
-        if often and apart and of_one_length:
-            way = spell(Columns(types={name: "category"}))
-            yield caveat_of("code", (name,), name=name, number=codes.size, lowest=codes[0], highest=codes[-1], way=way)
 
 
 def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from biselect.errors import InputError
 from biselect.options import Columns, Csv, spell
 from biselect.tables._frames import arrow_of, rows_of
 from biselect.tables._guess import Guess, guess_roles, with_facts
-from biselect.tables._inspection import as_html, as_text, inspection_of
+from biselect.tables._inspection import as_text, inspection_of
 from biselect.tables._named_columns import require_columns
 from biselect.tables.readers import Reading, TextForm, plain_columns, read_table, records_in, texts_of, with_texts_read
 from biselect.tables.readers.sources import Source
@@ -117,7 +118,7 @@ class Table:
         return as_text(self.to_dict())
 
     def _repr_html_(self) -> str:
-        return as_html(self.to_dict())
+        return f"<pre>{escape(str(self))}</pre>"
 
     def records(self, rows: Sequence[int]) -> list[dict[str, str]]:
         """Some rows as they stand in the file or frame, by their positions: texts by the names of all columns."""

@@ -52,9 +52,6 @@ def _rows_in(content: Any, depth: int = 0) -> Rows | None:
         return content if content and all(type(row) is dict for row in content) else None
     if not isinstance(content, dict) or depth > DEEPEST:
         return None
-    names, records = content.get("columns"), content.get("data")
-    if names and records and all(isinstance(part, list) and len(part) == len(names) for part in records):
-        return [dict(zip(map(str, names), record, strict=True)) for record in records]
     columns = [*content.values()]
     if columns and all(type(one) is dict and one and one.keys() == columns[0].keys() for one in columns):
         return [

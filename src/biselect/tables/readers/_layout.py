@@ -41,7 +41,7 @@ def layout(rows: Sequence[Cells]) -> tuple[int, int]:
     for above in dict.fromkeys([max(0, top - 1), 0]):  # one of the names may be missing
         if filled[above : above + 1] and 2 * filled[above] >= usual and _are_names(rows[above], rows[above + 1 :]):
             return above, 1 + _are_units(rows[above + 1 :])
-    return 0, int(not rows or usual < 2 and not _is_value(rows[0][0]))
+    return 0, int(not rows or (usual < 2 and not _is_value(rows[0][0])))
 
 
 def _are_names(row: Cells, below: Sequence[Cells], *, counting: bool = True) -> bool:

@@ -6,9 +6,10 @@ All rows decide what a column holds. A table that is not held is looked at block
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,7 +30,7 @@ from biselect.columns.distinct_texts import (
     is_text,
 )
 from biselect.columns.number_text import MARK_NAMES, NumberFormat, NumberPattern, file_style, pattern_of
-from biselect.columns.recognition import TextColumn, hints_at, parse_column, parse_texts
+from biselect.columns.recognition import TextColumn, parse_column, parse_texts
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, names_in, possible_names, spell
 from biselect.tables.readers._layout import TAIL, closing_rows
@@ -489,7 +490,7 @@ def conversions(
         if parsed is None:
             continue
         if parsed.read_more is not None:
-            convert = _BlockConvert(parsed.read_more, missing)
+            convert: Convert = partial(_read_block, read_more=parsed.read_more, missing=missing)
             first = pa.chunked_array(column.first)
             values = [convert(pa.chunked_array([part]), 0).chunk(0) for part in first.chunks]
             converts[name] = replace(parsed, values=pa.chunked_array(values)), convert
@@ -497,7 +498,7 @@ def conversions(
         rows = whole(name)
         parsed = parse_column(rows, column.hints)
         if parsed.values is not rows:
-            converts[name] = parsed, _SliceConvert(parsed.values)
+            converts[name] = parsed, partial(_slice, values=parsed.values)
     return converts
 
 
@@ -520,27 +521,18 @@ def whole_column(
     return pa.chunked_array(parts, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
 
 
-@dataclass(frozen=True)
-class _BlockConvert:
-    """Reads blocks of a column whose form is known."""
-
-    read_more: Callable[[DistinctTexts], pa.Array]
-    missing: Any
-
-    def __call__(self, block: pa.ChunkedArray, row: int) -> pa.ChunkedArray:
-        texts = distinct_texts(block, self.missing)
-        assert texts is not None
-        return texts.spread(self.read_more(texts))
+def _read_block(
+    block: pa.ChunkedArray, row: int, *, read_more: Callable[[DistinctTexts], pa.Array], missing: Collection[str]
+) -> pa.ChunkedArray:
+    """A block of a column whose form is known."""
+    texts = distinct_texts(block, missing)
+    assert texts is not None
+    return texts.spread(read_more(texts))
 
 
-@dataclass(frozen=True)
-class _SliceConvert:
-    """Gives blocks of a column that was read whole."""
-
-    values: pa.ChunkedArray
-
-    def __call__(self, block: pa.ChunkedArray, row: int) -> pa.ChunkedArray:
-        return self.values.slice(row, len(block))
+def _slice(block: pa.ChunkedArray, row: int, *, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same rows of a column that was read whole."""
+    return values.slice(row, len(block))
 
 
 def converted(
