@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns import types
+from biselect.columns._fast_texts import parse_long
 from biselect.columns.column_type import ColumnType
 from biselect.columns.distinct_texts import (
     LONGEST,
@@ -57,6 +58,8 @@ def parse_column(column: pa.ChunkedArray, hints: ReadingHints) -> ParsedColumn:
     """
     if hints.date_form is None and holds_words(column, hints):
         return ParsedColumn(values=column)
+    if (parsed := parse_long(column, hints)) is not None:
+        return parsed
     texts = distinct_texts(column, hints.missing)
     return (None if texts is None else parse_texts(texts, hints)) or ParsedColumn(values=column)
 
