@@ -1,4 +1,4 @@
-"""Long columns of decimal numbers or of days in one form, read byte by byte; what is written otherwise is left aside."""
+"""Long columns of decimals or of days in one form, read byte by byte; what is written otherwise is marked."""
 
 import numpy as np
 from numba import njit
@@ -62,7 +62,8 @@ def read_decimals(
                 right = byte == decimal and decimals < 0 and digits > 0 and (group < 0 or group == 3)
                 decimals = 0
             at += 1
-        odd[row] = not (right and digits > 0 and decimals != 0 and number < EXACT and (decimals > 0 or group < 0 or group == 3))
+        right &= digits > 0 and decimals != 0 and number < EXACT and (decimals > 0 or group < 0 or group == 3)
+        odd[row] = not right
         if not odd[row]:
             value = number / POWERS[max(decimals, 0)]
             values[row] = -value if negative else value
@@ -114,5 +115,5 @@ def read_days(
         past = year - 1
         days = 365 * past + past // 4 - past // 100 + past // 400 - 719_162 + DAYS_BEFORE[month - 1] + day - 1
         values[row] = (((days + (leap and month > 2)) * 24 + hour) * 60 + minute) * 60 + second
-        odd[row], latest = False, max(latest, day)
+        odd[row], latest = False, day if day > latest else latest
     return latest

@@ -15,7 +15,7 @@ from biselect.columns.date import parts_of_dates, read_times
 from biselect.errors import InputError
 from biselect.large._sources import held_partitions
 from biselect.large._texts import with_texts_read
-from biselect.large.dataset import ORIGIN, Partitions, place_of, refuse_absent, rows_between, rows_where
+from biselect.large.dataset import FIRST_ROWS, ORIGIN, Partitions, place_of, refuse_absent, rows_between, rows_where
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.passes import Arrays, Pass
 from biselect.large.spool import Spool, partitions_of
@@ -40,7 +40,6 @@ from biselect.tables import (
 from biselect.tables.readers import reading_of
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
-FIRST_ROWS = 1 << 16  # of either table, that show what the columns are
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
