@@ -115,5 +115,5 @@ def read_days(
         past = year - 1
         days = 365 * past + past // 4 - past // 100 + past // 400 - 719_162 + DAYS_BEFORE[month - 1] + day - 1
         values[row] = (((days + (leap and month > 2)) * 24 + hour) * 60 + minute) * 60 + second
-        odd[row], latest = False, day if day > latest else latest
+        odd[row], latest = False, max(latest, int(day))
     return latest
