@@ -248,7 +248,7 @@ class Category(ColumnType):
 
 
 def role_of_names(name: str, column: pa.ChunkedArray) -> str:
-    """`code` or `other id` for whole numbers and words that name things by their name and by what they hold, else ''."""
+    """`code` or `other id` for a column that names things, by its name and by what it holds; '' for any other."""
     hints = hints_at(name)
     if "key" in hints and (_is_whole(column) or (is_text(column.type) and not _has_spaces(column))):
         different, rows = pc.count_distinct(column).as_py(), len(column)

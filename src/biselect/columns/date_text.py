@@ -1,4 +1,4 @@
-"""Dates as people write them: 31.12.2025, 12/31/25 3:45 PM, 31-Dec-25, 2025年12月31日; all rows decide which part is the day."""
+"""Dates as people write them: 31.12.2025, 12/31/25 3:45 PM, 31-Dec-25; all rows decide which part is the day."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 1'234.50, 12,34,567, (12.00), 12,5 %, 3 kg, 99,00-."""
+"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 12,34,567, (12.00), 12,5 %, 3 kg, 99,00-."""
 
 import re
 from collections import Counter
@@ -15,7 +15,8 @@ SAME_MARK = {mark: kind for kind, marks in ((" ", SPACES), ("'", APOSTROPHES)) f
 MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "none"}
 _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
 _MONEY = rf"(?:R|A|C|US)?\$|[€£¥￥₹₺₽%‰円元]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
-_SIZE = r"[kmµ]g|[kcmµ]m[²³]?|m[²³]|[mhc]l|[kMG]B|k?Wh|kW|[kMG]?Hz|m?bar|h?Pa|mA|[km]V|°[CF]?|km/h|m/s|rpm|dB|pp[mb]|psi|lbs?|mph|pcs|Stk\.?"
+_SIZE = r"[kmµ]g|[kcmµ]m[²³]?|m[²³]|[mhc]l|[kMG]B|k?Wh|kW|[kMG]?Hz|m?bar|h?Pa|mA|[km]V|°[CF]?|km/h|m/s|rpm|dB|pp[mb]"
+_SIZE += r"|psi|lbs?|mph|pcs|Stk\.?"
 _BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
 _NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(

@@ -8,24 +8,7 @@ import pyarrow as pa
 
 from biselect.columns.distinct_texts import is_text
 from biselect.large.dataset import Part, Partitions, place_in, rows_between
-from biselect.tables import Table
-from biselect.tables.readers import (
-    Convert,
-    Reading,
-    SampleFormat,
-    TextForm,
-    conversions,
-    converted,
-    first_texts,
-    plain_columns,
-    reading_from,
-    reading_of,
-    remembered,
-    rows_looked_at,
-    sample_format,
-    text_columns_of,
-    whole_column,
-)
+from biselect.tables import Table, readers
 from biselect.tables.readers.sources import Source
 
 
@@ -44,15 +27,15 @@ class ConvertedRows:
     part: Part
     schema: pa.Schema
     columns: Mapping[str, str]
-    converts: Mapping[str, Convert]
-    form: TextForm
+    converts: Mapping[str, readers.Convert]
+    form: readers.TextForm
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """These columns, block by block."""
         schema = pa.schema([self.schema.field(name) for name in columns], self.schema.metadata)
         stored = dict.fromkeys(self.columns[name] for name in columns)
         for row, block in self.part.blocks(list(stored)):
-            yield converted(plain_columns(block, self.form), row, schema, self.converts, self.form)
+            yield readers.converted(readers.plain_columns(block, self.form), row, schema, self.converts, self.form)
 
     def place(self, row: int) -> str:
         """Where a row stands in the table as it is stored."""
@@ -63,8 +46,8 @@ def with_texts_read(
     table: Partitions,
     described: Table,
     memory: int,
-    reading: Reading | None = None,
-    looks: SampleFormat | None = None,
+    reading: readers.Reading | None = None,
+    looks: readers.SampleFormat | None = None,
 ) -> Partitions:
     """The table with its columns of text as what they hold; nothing of it is copied.
 
@@ -75,8 +58,8 @@ def with_texts_read(
         reading: how it was read; None for as the table knows it.
         looks: what its first rows show; None to look at the columns of text.
     """
-    form = TextForm.of(described.csv, described.columns)
-    plain = plain_columns(table.schema.empty_table(), form).schema
+    form = readers.TextForm.of(described.csv, described.columns)
+    plain = readers.plain_columns(table.schema.empty_table(), form).schema
     names = [field.name for field in plain if is_text(field.type)]
     if not names and not form.marks and plain.equals(table.schema) and reading is None:
         return table
@@ -84,12 +67,14 @@ def with_texts_read(
 
     def blocks(names: Iterable[str], rows: Partitions = table) -> Iterator[pa.Table]:
         columns = list(dict.fromkeys(stored[name] for name in names))
-        return (plain_columns(block, form) for part in rows.parts for _, block in part.blocks(columns))
+        return (readers.plain_columns(block, form) for part in rows.parts for _, block in part.blocks(columns))
 
     if looks is None:
-        sample = [block.select(names) for block in blocks(names, rows_between(table, 0, rows_looked_at(len(names))))]
-        looks = sample_format(first_texts(pa.concat_tables(sample)), form)
-    columns = text_columns_of(plain, form, looks, comma_splits=reading is not None and reading.delimiter == ",")
+        sample = [
+            block.select(names) for block in blocks(names, rows_between(table, 0, readers.rows_looked_at(len(names))))
+        ]
+        looks = readers.sample_format(readers.first_texts(pa.concat_tables(sample)), form)
+    columns = readers.text_columns_of(plain, form, looks, comma_splits=reading is not None and reading.delimiter == ",")
     for part in table.parts:
         if open_ones := [name for name, column in columns.items() if not column.wordy]:
             for block in blocks(open_ones, replace(table, parts=(part,))):
@@ -97,15 +82,15 @@ def with_texts_read(
                     columns[name].add(block[name])
 
     def whole(name: str) -> pa.ChunkedArray:
-        return whole_column((block[name] for block in blocks([name])), table.name, name, table.rows, memory)
+        return readers.whole_column((block[name] for block in blocks([name])), table.name, name, table.rows, memory)
 
-    converts = conversions(columns, whole)
+    converts = readers.conversions(columns, whole)
     parsed = {name: one for name, (one, _) in converts.items()}
     metadata = table.schema.metadata
-    if reading is not None or reading_of(table) == Reading():
+    if reading is not None or readers.reading_of(table) == readers.Reading():
         path = Source.of(described.source).path if described.is_file else ""
-        reading = reading_from(reading or Reading(path=str(path)), looks, plain, parsed)
-        metadata = remembered(reading)
+        reading = readers.reading_from(reading or readers.Reading(path=str(path)), looks, plain, parsed)
+        metadata = readers.remembered(reading)
     fields = [field.with_type(parsed[field.name].values.type) if field.name in parsed else field for field in plain]
     rows: dict[str, Any] = {"schema": pa.schema(fields, metadata), "columns": stored, "form": form}
     rows["converts"] = {name: convert for name, (_, convert) in converts.items()}

@@ -27,20 +27,7 @@ from biselect.large._sources import (
 )
 from biselect.large._texts import with_texts_read
 from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading
-from biselect.tables import Table
-from biselect.tables.readers import (
-    SpilledTable,
-    TextForm,
-    checked_file,
-    chosen_part,
-    duckdb_stream,
-    is_sqlite,
-    json_blocks,
-    plain_columns,
-    refuse_odd_dates,
-    sqlite_blocks,
-    stream_delimited,
-)
+from biselect.tables import Table, readers
 from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_empty, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group
@@ -152,13 +139,15 @@ def partitions_of(table: Any, *, memory: int = MEMORY, spool: Spool | None = Non
 
 def _of_csv(table: Table, source: Source, memory: int, spool: Spool) -> Partitions:
     """A copy of a CSV, whose columns of text are read as what they hold."""
-    with checked_file(source):
+    with readers.checked_file(source):
         size = source.path.stat().st_size
 
         def take(schema: pa.Schema, blocks: Iterator[pa.Table]) -> Partitions:
             return spool.copied(source.text, schema, blocks, size)
 
-        parts, reading, looks = stream_delimited(source.path, TextForm.of(table.csv, table.columns), take)
+        parts, reading, looks = readers.stream_delimited(
+            source.path, readers.TextForm.of(table.csv, table.columns), take
+        )
         return with_texts_read(parts, table, memory, reading, looks)
 
 
@@ -200,16 +189,16 @@ def _streamed(table: Table, source: Source, spool: Spool) -> Partitions | None:
     """A file that is read from its beginning to its end, block by block; None for one of another kind."""
     name, path = source.path.name.lower(), source.path
     if source.part is None and name.endswith(JSON_LINES):
-        with checked_file(source):
-            schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
+        with readers.checked_file(source):
+            schema, blocks = readers.SpilledTable(spool.place("raw")).stream(readers.json_blocks(path))
     elif name.endswith(DATABASES) and path.exists():
-        with checked_file(source):
-            part, _ = chosen_part(source)
-            if not is_sqlite(part):
-                with duckdb_stream(part) as stream:
-                    return _copied(stream, spool, source.text, TextForm.of(table.csv, table.columns))
-            schema, blocks = SpilledTable(spool.place("raw")).stream(
-                sqlite_blocks(part), partial(refuse_bomb, path, packed=path.stat().st_size)
+        with readers.checked_file(source):
+            part, _ = readers.chosen_part(source)
+            if not readers.is_sqlite(part):
+                with readers.duckdb_stream(part) as stream:
+                    return _copied(stream, spool, source.text)
+            schema, blocks = readers.SpilledTable(spool.place("raw")).stream(
+                readers.sqlite_blocks(part), partial(refuse_bomb, path, packed=path.stat().st_size)
             )
     else:
         return None
@@ -220,7 +209,7 @@ def _usable(blocks: Iterable[pa.Table], source: Source) -> Iterator[pa.Table]:
     """The blocks, with their errors told by the name of the file."""
     with reading(str(source), source.path.suffix.lstrip(".")):
         for block in blocks:
-            refuse_odd_dates(block, source)
+            readers.refuse_odd_dates(block, source)
             yield block
 
 
@@ -239,13 +228,12 @@ def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> tuple[Partitions,
     return held_partitions(Table(native).read()), False
 
 
-def _copied(
-    stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the stream", form: TextForm = TextForm()
-) -> Partitions:
+def _copied(stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the stream") -> Partitions:
     """A stream that can be read only once."""
-    schema = plain_columns(stream.schema.empty_table(), form).schema
+    form = readers.TextForm()
+    schema = readers.plain_columns(stream.schema.empty_table(), form).schema
     checked = _checked((pa.Table.from_batches([batch]) for batch in stream), name, "an Arrow stream")
-    blocks = (plain_columns(block, form) for block in checked)
+    blocks = (readers.plain_columns(block, form) for block in checked)
     return held_partitions(pa.concat_tables(blocks), name) if spool is None else spool.copied(name, schema, blocks)
 
 

@@ -91,7 +91,7 @@ class Guess:
     columns: tuple[ColumnGuess, ...]
     described: Columns
     rows: int
-    reading: Reading = Reading()
+    reading: Reading
 
     @cached_property
     def roles(self) -> dict[str, str]:

@@ -67,57 +67,45 @@ def stream_delimited(
         form: what is known of it.
         take: what is made of the schema and the blocks; called again where later rows need other types.
     """
-    sniffed = sniff(path, form)
-    looks, rejects, rows = looks_of(sniffed, form), list[str](), [0]
-    stream = partial(_streamed, path=path, sniffed=sniffed, form=form, take=take, rejects=rejects, rows=rows)
-    taken, encoding = read_text(path, sniffed, form, looks, stream, rejects)
-    refuse_many_rejects(path, sniffed, rejects, rows[0])
-    return taken, reading_of_file(path, sniffed, encoding, rejects), looks
-
-
-def _streamed(
-    source: Callable[[], Any],
-    *,
-    path: Path,
-    sniffed: TextFormat,
-    form: TextForm,
-    take: Callable[[pa.Schema, Iterator[pa.Table]], Taken],
-    rejects: list[str],
-    rows: list[int],
-    **options: Any,
-) -> Taken:
-    """Guess the types from the beginning of the file, and give all of its blocks with these to `take`."""
     from pyarrow.csv import open_csv
 
-    reads = options["read_options"]
-    block_size, reads.block_size = reads.block_size, max(GUESSED_FROM, reads.block_size)
-    with open_csv(source(), **options) as beginning:
-        schema = beginning.schema
-    del beginning  # it holds what it has read ahead
-    reads.block_size = block_size
-    refuse_repeated(schema.names, Source.of(path))
-    if any(kind.id == BYTES for kind in schema.types):
-        raise UnicodeError("some text is not in the encoding")
-    options["convert_options"].column_types = dict(zip(schema.names, schema.types, strict=True))
-    plain = plain_columns(schema.empty_table(), form)
-    names = [field.name for field in plain.schema if not is_unnamed(field.name, field.type)]
-    reading = reading_of_file(path, sniffed, sniffed.encoding, [])
-    rejects.clear()  # those of the beginning come again
-    closing, rows[0] = list[str](), 0
+    sniffed = sniff(path, form)
+    looks, rejects, rows = looks_of(sniffed, form), list[str](), [0]
 
-    def blocks(batches: Any) -> Iterator[pa.Table]:
-        batch = None
-        for batch in batches:
-            rows[0] += batch.num_rows
-            yield plain_columns(pa.Table.from_batches([batch]), form).select(names)
-        if batch is not None:
-            refuse_open_quote(source(), pa.Table.from_batches([batch]))
+    def streamed(source: Callable[[], Any], **options: Any) -> Taken:
+        reads = options["read_options"]
+        block_size, reads.block_size = reads.block_size, max(GUESSED_FROM, reads.block_size)
+        with open_csv(source(), **options) as beginning:
+            schema = beginning.schema
+        del beginning  # it holds what it has read ahead
+        reads.block_size = block_size
+        refuse_repeated(schema.names, Source.of(path))
+        if any(kind.id == BYTES for kind in schema.types):
+            raise UnicodeError("some text is not in the encoding")
+        options["convert_options"].column_types = dict(zip(schema.names, schema.types, strict=True))
+        plain = plain_columns(schema.empty_table(), form)
+        names = [field.name for field in plain.schema if not is_unnamed(field.name, field.type)]
+        known = remembered(reading_of_file(path, sniffed, sniffed.encoding, []))
+        rejects.clear()  # those of the beginning come again
+        closing, rows[0] = list[str](), 0
 
-    with open_csv(source(), **options) as batches:
-        schema = plain.select(names).schema.with_metadata(remembered(reading))
-        taken = take(schema, without_closing_blocks(blocks(batches), closing))
-    rejects += closing
-    return taken
+        def blocks(batches: Any) -> Iterator[pa.Table]:
+            batch = None
+            for batch in batches:
+                rows[0] += batch.num_rows
+                yield plain_columns(pa.Table.from_batches([batch]), form).select(names)
+            if batch is not None:
+                refuse_open_quote(source(), pa.Table.from_batches([batch]))
+
+        with open_csv(source(), **options) as batches:
+            schema = plain.select(names).schema.with_metadata(known)
+            taken = take(schema, without_closing_blocks(blocks(batches), closing))
+        rejects.extend(closing)
+        return taken
+
+    taken, encoding = read_text(path, sniffed, form, looks, streamed, rejects)
+    refuse_many_rejects(path, sniffed, rejects, rows[0])
+    return taken, reading_of_file(path, sniffed, encoding, rejects), looks
 
 
 def looks_of(sniffed: TextFormat, form: TextForm) -> SampleFormat:
@@ -306,8 +294,8 @@ def _ragged(path: Path, line: str, delimiter: str, names: int) -> InputError:
     """What may help where lines have other numbers of values than there are names."""
     values = line.count(delimiter) + 1
     return InputError(
-        f"{path}: cannot be read as csv: the line {line[:60]!r} holds {values} values where there are {names} names; put "
-        f"quotes around values that hold {delimiter!r}, give {spell(Csv(delimiter=ANY))}, or say with "
+        f"{path}: cannot be read as csv: the line {line[:60]!r} holds {values} values where there are {names} names; "
+        f"put quotes around values that hold {delimiter!r}, give {spell(Csv(delimiter=ANY))}, or say with "
         f"{spell(Csv(header=ANY))} which line holds the names"
     )
 

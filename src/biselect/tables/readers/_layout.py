@@ -1,4 +1,4 @@
-"""Where in a sheet or a text file the names of the columns stand, and which rows at its end are no rows of the table."""
+"""Where in a sheet or a text file the names of the columns stand, and which rows at its end are none of the table."""
 
 import re
 from collections import Counter
@@ -15,8 +15,8 @@ VALUES = 0.8  # share of values in a column of numbers or dates
 UNIT = 12  # characters of what stands under a name
 TAIL = 8  # rows at the end that are looked at
 TOTAL = re.compile(
-    r"(?:grand |sub|general )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum|somme|summa|suma|"
-    r"toplam|genel toplam|合計|小計|総計|итого|всего|razem|celkem|összesen|yhteensä|i alt)\b.{0,30}",
+    r"(?:grand |sub|general |genel )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum|somme|"
+    r"summa|suma|toplam|合計|小計|総計|итого|всего|razem|celkem|összesen|yhteensä|i alt)\b.{0,30}",
     re.IGNORECASE,
 )
 RULE = re.compile(r"[-=_*. ]+")

@@ -189,8 +189,8 @@ def _records(text: str, whole: bool, delimiter: str, most: int = RECORDS) -> tup
 def as_tabs(line: str, delimiter: str) -> str:
     """A line with tabs between values in place of runs of spaces.
 
-    >>> as_tabs('10.0.0.1 - [30/Jun/2025 +0200] "GET /" 200', " ")
-    '10.0.0.1\\t-\\t30/Jun/2025 +0200\\tGET /\\t200\\n'
+    >>> as_tabs('10.0.0.1 - [30/Jun/2025 +0200] "GET /" 200', " ").split()
+    ['10.0.0.1', '-', '30/Jun/2025', '+0200', 'GET', '/', '200']
     """
     if len(delimiter) > 1:
         return re.sub(r"[ \t]{2,}", "\t", line.strip()) + "\n"

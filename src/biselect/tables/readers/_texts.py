@@ -514,9 +514,9 @@ def whole_column(
             needed += parts[-1].dictionary.nbytes
         if needed > memory:
             raise InputError(
-                f"{where}: column {name!r} holds dates or numbers in a form that only all of its {rows:,} rows together "
-                f"show, which takes more than {memory / 2**30:.1f} GiB; give more memory, or write the table to Parquet "
-                "first, with dates as dates"
+                f"{where}: column {name!r} holds dates or numbers in a form that only all of its {rows:,} rows "
+                f"together show, which takes more than {memory / 2**30:.1f} GiB; give more memory, or write the table "
+                "to Parquet first, with dates as dates"
             )
     return pa.chunked_array(parts, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
 
