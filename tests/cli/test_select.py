@@ -171,7 +171,6 @@ def test_too_small_a_reference(run, tables):
 
 
 def test_usage_errors_are_exit_code_2(run, tables):
-    assert run("select", tables / "pool.parquet").code == 2
     assert run("nonsense").code == 2
     assert run("select", tables / "pool.parquet", "-k", "two", "-m", "1").code == 2
 

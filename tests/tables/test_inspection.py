@@ -30,7 +30,7 @@ def frame(rows=120):
 def test_frames_are_looked_at_too(make):
     table = bs.inspect(make(frame().to_dict("list")))
     assert table.roles == {"id": "id", "when": "time", "x": "number", "y": "number", "z": "category"}
-    assert "TABLE.csv" in str(table) and "<table>" in table._repr_html_()
+    assert "TABLE.csv" in str(table) and "<pre>120 rows" in table._repr_html_()
     assert str(table).splitlines()[0] == "120 rows, 5 columns"
 
 
@@ -38,7 +38,7 @@ def test_everything_is_plain_data(tmp_path):
     frame().to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     table = bs.inspect(str(tmp_path / "t.csv"))
     told = json.loads(json.dumps(table.to_dict(), allow_nan=False))
-    assert told["form"] == {"encoding": "utf-8", "between values": "semicolon", "decimals after a": "comma"}
+    assert told["read_as"] == ["';' between values", "decimal comma in 'x', 'y'"]
     assert told["options"]["columns"]["time"] == "when"
     assert shlex.split(told["command"])[:3] == ["biselect", "select", str(tmp_path / "t.csv")]
     assert all(column["way_out"] for column in told["columns"])

@@ -367,6 +367,7 @@ def _described(said: Columns, guesses: Sequence[ColumnGuess], columns: Sequence[
     left_out = [one.name for role in ("other id", "free text", "empty", "unclear") for one in by_role.get(role, ())]
     asked = {*names_in(said.features, columns), *names_in(said.show, columns)}
     shown = [name for name in ([clock] if clock else []) + [*repeated, *texts][:MOST_SHOWN] if name not in asked]
+    is_open = said.duplicates == Columns().duplicates
     types = {one.name: "category" for role in ("code", "category") for one in by_role.get(role, ())}
     for one in by_role.get("number", ()):
         if one.missing_marks:
@@ -377,7 +378,7 @@ def _described(said: Columns, guesses: Sequence[ColumnGuess], columns: Sequence[
         exclude=[*listed(said.exclude), *(name for name in left_out if name not in shown and name not in asked)],
         show=[*listed(said.show), *shown],
         types={**types, **said.types},
-        duplicates="first" if "id" in single and single["id"].repeats else said.duplicates,
+        duplicates="first" if "id" in single and single["id"].repeats and is_open else said.duplicates,
     )
 
 

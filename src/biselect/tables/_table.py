@@ -180,7 +180,7 @@ def inspect(table: Any, *, columns: Columns = Columns(), csv: Csv = Csv()) -> Ta
     column  taken for  missing  different  such as
     id      id         0        3          a, b, c
     amount  number     0        3          1, 2.5, 9
-    'id': names the rows. columns=Columns(types={'id': 'category'})
+    'id': names the rows. Otherwise say columns=Columns(types={'id': 'category'}).
     biselect select TABLE.csv --out report
     """
     described = table if isinstance(table, Table) else Table(table, columns, csv)
