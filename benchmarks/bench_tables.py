@@ -5,10 +5,10 @@
     python -m benchmarks.bench_tables --splits 6 --alone     # one table and nothing else
     python -m benchmarks.bench_tables --credit-card creditcard.parquet --draws 6 --first 100
 
-Tables (.npz with X and y): 2,000 reference and 1,000 pool rows, k = 20 (a fifth of a small pool), m as the product takes
-it; figures are the share of attainable hits. Credit Card: frauds among k = 25 rows with the fresh and the stale
-reference, distinct frauds in five kinds of 12, and frauds of 12 in the purest of the first three kinds. No method sees a
-label. Every detector stands at each of its settings, a neighbour's distance at 1, 5, 20 and 80. Each run replaces its
+Tables (.npz with X and y): 2,000 reference and 1,000 pool rows, k = 20 (a fifth of a small pool), m as the product
+takes it; figures are the share of attainable hits. Credit Card: frauds among k = 25 rows with the fresh and the stale
+reference, distinct frauds in five kinds of 12, and frauds of 12 in the purest of the first three kinds. No method sees
+a label. Every detector stands at each of its settings, a neighbour's distance at 1, 5, 20 and 80. Each run replaces its
 own part of benchmarks/results/tables.json.
 """
 

@@ -8,8 +8,8 @@ import biselect as bs
 from biselect.estimators import JointSelector
 from biselect.options import Columns, Kinds, RowRules, Search, Weighing
 from biselect.progress import steps_of
-from biselect.weights.weighed_tables import WeighedTables, weights_alone
 from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables, weights_alone
 
 COLUMNS = Columns(id="id", show=["note"])
 QUICK = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0))}

@@ -72,9 +72,9 @@ def demo(
     weighing: Annotated[Weighing, Only("preset")] = Weighing(),
     kinds: Annotated[Kinds, Only("kinds")] = Kinds(),
     search: Annotated[Search, Only("seed")] = Search(),
-    output: Annotated[Output, Only("open", "json", "quiet", out="Folder for the report and the files.")] = Output(
-        out=Path("demo-report")
-    ),
+    output: Annotated[
+        Output, Only("open", "json", "more", "quiet", out="Folder for the report and the files.")
+    ] = Output(out=Path("demo-report")),
 ) -> None:
     """Choose 10 of 600 real card transactions and 4 of 29 columns, prove the choice and write a report.
 
@@ -105,7 +105,7 @@ def report(
     out: Annotated[
         Path | None, may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
     ] = None,
-    output: Annotated[Output, Only("open", json="Print report.json instead of tables.")] = Output(),
+    output: Annotated[Output, Only("open", "more", json="Print report.json instead of tables.")] = Output(),
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import finish_interrupted, write_file
@@ -120,7 +120,7 @@ def report(
         view = read_json(source)
         page = render_html(view)
         if not output.json:
-            show_answer(view)
+            show_answer(view, more=output.more)
     place = out or folder / "report.html"
     write_file(place, page)
     if output.json:

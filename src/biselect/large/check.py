@@ -37,7 +37,7 @@ from biselect.tables import Table, require_columns
 from biselect.weights.alignment import ShiftedColumn
 from biselect.weights.paper import Form
 from biselect.weights.weighed_tables import WeighedTables
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.whole_row import PoolFacts
 
 FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ

@@ -33,7 +33,7 @@ from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_na
 from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.directed import at_best, usual_columns, usual_rows
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.whole_row import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
 FEW_TIES = 0.25  # four times as many rows as were meant are not too many

@@ -208,7 +208,7 @@ def review_html(view: Mapping[str, Any]) -> str:
             *([Cell(phrase("notebook.yes" if row["label"] else "notebook.no"))] if labelled else []),
             *_cells(row, columns[:MOST_COLUMNS], strongest),
             Cell(score),
-            "; ".join(f"{part} {text}" for text, part in told_parts(row)),
+            "; ".join(f"{part} {text}" for text, part in told_parts(row, score)),
         ]
         for row, score in list(zip(rows, printed_scores(view), strict=True))[:MOST_ROWS]
     ]

@@ -166,7 +166,7 @@ def show_answer(view: Mapping[str, Any], *, more: bool = False) -> None:
     table.add_column(phrase("terminal.score"), justify="right")
     table.add_column(phrase("terminal.reason"), overflow="fold")
     for row, score in list(zip(kind["rows"], printed_scores(view), strict=True))[:SHOWN_ROWS]:
-        why = "; ".join(f"{part} {text}" for text, part in told_parts(row))
+        why = "; ".join(f"{part} {text}" for text, part in told_parts(row, score))
         table.add_row(*map(printable, (row["name"], *(row["shown"][name] for name in beside), score, why)))
     show_table(table, below=range(1, 1 + len(beside)))
     if len(kind["rows"]) > SHOWN_ROWS:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from math import floor, fsum
+from math import floor, fsum, log10
 from typing import Any
 
 from markupsafe import Markup
+
+NOUN = re.compile(r"([A-Za-z]{3,})[ _.-]?(?:id|ID|Id|no|No|number|Number|nr|Nr|key|Key)")
+NO_NOUNS = {"row", "record", "line", "unique", "index", "external", "internal", "source", "serial", "the"}
 
 
 class _Thousands(int):
@@ -99,10 +103,11 @@ class Words:
     def range(self, low: str, high: str) -> str:
         """From one value to another.
 
-        >>> Words().range("0", "20"), Words().range("3", "3")
-        ('0–20', '3')
+        >>> Words().range("0", "20"), Words().range("3", "3"), Words().range("-2", "1")
+        ('0–20', '3', '-2 to 1')
         """
-        return low if low == high else self.phrase("value.range", low=low, high=high)
+        key = "signed_range" if "-" in low[:1] + high[:1] else "range"
+        return low if low == high else self.phrase(f"value.{key}", low=low, high=high)
 
     def alternatives(self, names: Sequence[str]) -> str:
         """One value or another.
@@ -113,22 +118,22 @@ class Words:
         *first, last = names or [""]
         return self.tree["or"].join([self.tree["comma"].join(first), last]) if first else last
 
-    def reason(self, part: Mapping[str, Any], value: str, moved_from: str) -> str:
-        """A column, its value and what is usual there.
+    def usual(self, usual: str, *, like: bool, moved_from: str = "") -> str:
+        """What is usual in a column, to follow a value.
 
         Args:
-            part: the fields `column`, `value`, `usual` and `like` of a part.
-            value: what a person reads of the value.
-            moved_from: the same of the value in the table, where the column was moved back; else empty.
+            usual: what reference rows have there.
+            like: whether these are the rows most like this one, not all of them.
+            moved_from: the value in the table as a person reads it, where the column was moved back; else empty.
 
-        >>> Words().reason({"column": "humidity", "value": 23.7, "usual": "44–52", "like": True}, "23.7", "")
-        'humidity 23.7, where the rows most like it have 44–52'
+        >>> words = Words()
+        >>> "humidity 23.7" + words.usual("44–52", like=True), "items 46" + words.usual("2–9", like=False)
+        ('humidity 23.7, where the rows most like it have 44–52', 'items 46 (normal 2–9)')
         """
         moved = self.phrase("reason.moved", value=moved_from) if moved_from else ""
-        text = self.phrase("reason.value", column=part["column"], value=value + moved)
-        if not part["usual"]:
-            return text
-        return text + self.phrase("reason.like" if part["like"] else "reason.normal", usual=part["usual"])
+        if like:
+            return (f" ({moved})" if moved else "") + self.phrase("reason.like", usual=usual)
+        return self.phrase("reason.normal", usual=usual, moved=f"{moved}; " if moved else "")
 
     def listed(self, items: Sequence[str]) -> str:
         """Items as in a sentence.
@@ -146,21 +151,36 @@ class Words:
 
     def headline(self, view: Mapping[str, Any]) -> str:
         """What was found, in one sentence."""
-        finding, budgets = view["finding"], view["budgets"]
+        finding, facts = view["finding"], {"of": view["budgets"]["samples"], **view["noun"]}
         if finding["case"] == "nothing":
-            return self.phrase("finding.nothing", n=budgets["samples"])
+            return self.phrase("finding.nothing", **facts)
         if traits := [trait["text"] for trait in finding["shared"]]:
             key = "of" if finding["case"] == "described" else "share"
-            return self.phrase(f"finding.{key}", n=finding["chosen"], of=budgets["samples"], traits=self.listed(traits))
-        return self.phrase("finding.apart", n=finding["chosen"], of=budgets["samples"])
+            return self.phrase(f"finding.{key}", n=finding["chosen"], traits=self.listed(traits), **facts)
+        return self.phrase("finding.apart", n=finding["chosen"], **facts)
 
     def lead(self, view: Mapping[str, Any]) -> str:
         """What the finding is worth, in one sentence."""
-        finding = view["finding"]
+        finding, noun = view["finding"], view["noun"]
         if finding["case"] in ("nothing", "described"):
-            return self.phrase(f"finding.lead_{finding['case']}", n=view["budgets"]["k"])
+            key = finding["case"] if view["reference"] == "self" or finding["case"] == "nothing" else "uncounted"
+            return self.phrase(f"finding.lead_{key}", n=view["budgets"]["k"], **noun)
         expected = round(finding["expected"])
-        return self.phrase(f"finding.lead_{finding['case']}" if expected else "finding.lead_none", n=expected)
+        return self.phrase(f"finding.lead_{finding['case']}" if expected else "finding.lead_none", n=expected, **noun)
+
+    def noun(self, id_column: str | None) -> dict[str, str]:
+        """What one row of a table is called, and many: by the name of its column of ids, where that says it.
+
+        >>> Words().noun("order_id"), Words().noun("Nr")
+        ({'row': 'order', 'rows': 'orders'}, {'row': 'row', 'rows': 'rows'})
+        """
+        match = NOUN.fullmatch(id_column or "")
+        one = match[1].lower() if match and match[1].lower() not in NO_NOUNS else self.tree["noun"]
+        if one == self.tree["noun"]:
+            return {"row": one, "rows": self.tree["nouns"]}
+        ending = next((end for end in ("s", "x", "ch", "sh") if one.endswith(end)), "")
+        many = one[:-1] + "ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else one + ("es" if ending else "s")
+        return {"row": one, "rows": many}
 
 
 def _with_thousands(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,19 +225,35 @@ def rounded_parts(parts: Sequence[float], total: float, decimals: int = 1) -> li
     return [f"{part / unit:,.{decimals}f}" for part in floors]
 
 
-def told_parts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The reasons of a row and all other columns together, each with what it adds as it is printed; they add up."""
+def told_parts(row: Mapping[str, Any], score: str) -> list[tuple[str, str]]:
+    """The reasons of a row and all other columns together, each with what it adds as it is printed.
+
+    Args:
+        row: of a report.
+        score: of the row, as it is printed; the parts add up to it as printed.
+    """
     reasons = [row["parts"][at] for at in row["reasons"]]
     parts = [part["part"] for part in reasons]
     texts = [part["text"] for part in reasons]
     if len(parts) < len(row["parts"]):
         parts.append(fsum(part["part"] for part in row["parts"]) - fsum(parts))
         texts.append(phrase("reason.rest"))
-    return list(zip(texts, rounded_parts(parts, row["score"]), strict=True))
+    decimals = len(score.partition(".")[2])
+    return list(zip(texts, rounded_parts(parts, float(score.replace(",", "")), decimals), strict=True))
 
 
 def printed_scores(view: Mapping[str, Any], kind: int = 0) -> list[str]:
     """The scores of a kind's rows as they are printed; with what columns are worth on their own they add up."""
     told = view["kinds"]["list"][kind]
     parts = [row["score"] for row in told["rows"]] + [*told["feature_scores"].values()]
-    return rounded_parts(parts, told["selection"]["score"])[: len(told["rows"])]
+    decimals = decimals_for(told["rows"][0]["score"])
+    return rounded_parts(parts, told["selection"]["score"], decimals)[: len(told["rows"])]
+
+
+def decimals_for(score: float) -> int:
+    """With how many decimals a score and its parts are printed.
+
+    >>> decimals_for(412.0), decimals_for(38.5), decimals_for(2.71), decimals_for(0.02)
+    (1, 1, 2, 4)
+    """
+    return max(1, 2 - floor(log10(abs(score)))) if score else 1

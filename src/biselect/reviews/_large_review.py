@@ -109,6 +109,7 @@ class LargeReview:
             moved=kept_pool.shifted,
             constant=kept_pool.same,
             time_column=self.tables.roles.time_column,
+            id_column=self.tables.roles.id_column,
             per=self.rules.per,
             library=library,
             reference_name=self.tables.reference.name,

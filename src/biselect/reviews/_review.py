@@ -165,7 +165,12 @@ class _Request:
     @property
     def heading(self) -> str:
         """The heading of the report."""
-        return self.title or " in ".join(["What stands out", *[path.name for path in paths_of(self.sources)][:1]])
+        names = [path.name for path in paths_of(self.sources)]
+        if self.title or not names:
+            return self.title or phrase("page.title")
+        if len(self.sources) == 1 and self.split.until is None:
+            return phrase("page.title_self", pool=names[0])
+        return phrase("page.title_pair" if len(names) == 2 else "page.title_one", pool=names[0], reference=names[-1])
 
     @property
     def index(self) -> Any:

@@ -17,15 +17,7 @@ from biselect.pages.words import words_of
 from biselect.reviews.caveats import Caveats
 from biselect.reviews.finding import FALSE_SHARE, Finding
 from biselect.reviews.kinds import Kind, KindList
-from biselect.reviews.reasons import (
-    Part,
-    decimals_of,
-    describe_trait,
-    parts_of_rows,
-    reasons_of,
-    shown_value,
-    values_of,
-)
+from biselect.reviews.reasons import Part, Reasons, reasons_of, shown_value, values_of
 from biselect.tables.row_rules import rules_in_words
 from biselect.weights.weighed_tables import WeighedTables
 
@@ -89,12 +81,14 @@ def report_data(
     problem = answer.problem
     rows = problem.n_samples if whole is None else whole.rows
     rules = rules_in_words(problem, None if table is None else table.per)
-    described = [_kind(number, kind, kinds, table, finding) for number, kind in enumerate(kinds, 1)]
+    reasons = None if table is None else Reasons(scoring=table.scoring, raw=table.raw if table.moved else None)
+    described = [_kind(number, kind, kinds, table, reasons, finding) for number, kind in enumerate(kinds, 1)]
     files = ("pool", "reference")
     data = {
         "format": FORMAT,
         "title": title,
         "version": __version__,
+        "noun": words_of().noun(None if table is None else table.id_column),
         "reference": None if table is None else "self" if table.is_own_reference else table.reference_name,
         "finding": None if finding is None else finding.to_dict(),
         "selection": replace(answer, problem=kinds[0].solved.problem).to_dict(),
@@ -102,7 +96,7 @@ def report_data(
         "columns": list(problem.column_names),
         "rules": rules,
         "kinds": {"words": kinds.words, "close": kinds.close, "stopped": kinds.stopped, "list": described},
-        "block": attempt("block", _block, answer, table),
+        "block": attempt("block", _block, answer, reasons),
         "neighbours": [_neighbour(one, answer) for one in nearby],
         "near_samples": _near(answer.explain(NEAREST_SAMPLES).sample_swaps, problem.sample_name, answer.score),
         "near_features": _near(answer.explain(NEAREST_FEATURES).feature_swaps, _feature_label(problem), answer.score),
@@ -114,27 +108,28 @@ def report_data(
         "reproduce": {**reproduce, "problem_hash": kinds[0].solved.problem.digest},
         "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
-    if finding is not None and table is not None:
+    if finding is not None and reasons is not None:
         alike = np.array(finding.pool_rows, dtype=np.int64)
         in_order = [feature for feature in kinds[0].features.tolist() if feature in finding.traits]
-        data["finding"]["shared"] = [describe_trait(table.scoring, alike, feature) for feature in in_order]
+        data["finding"]["shared"] = [reasons.trait(alike, feature) for feature in in_order]
         data["finding"] |= {"headline": words_of().headline(data), "text": words_of().finding(data)}
     return data
 
 
 def _kind(
-    number: int, kind: Kind, kinds: KindList, table: WeighedTables | None, finding: Finding | None
+    number: int,
+    kind: Kind,
+    kinds: KindList,
+    table: WeighedTables | None,
+    reasons: Reasons | None,
+    finding: Finding | None,
 ) -> dict[str, Any]:
     """A kind with its rows, the highest score first."""
     selection, problem = kind.selection, kind.selection.problem
     scores = kind.row_scores[selection.samples]
     order = np.argsort(-scores, kind="stable")
     samples = selection.samples[order]
-    parts = (
-        _problem_parts(kind, samples)
-        if table is None
-        else parts_of_rows(table.scoring, samples, selection.features, table.raw if table.moved else None)
-    )
+    parts = _problem_parts(kind, samples) if reasons is None else reasons.parts(samples, selection.features)
     pool = None if table is None else table.pool
     labels, beside = (None, {}) if pool is None else (pool.labels, pool.shown)
     shares = None if finding is None or number > 1 or not finding.pool_rows else {*finding.pool_rows}
@@ -172,7 +167,7 @@ def _problem_parts(kind: Kind, samples: NDArray[np.int64]) -> list[list[Part]]:
     """Parts of rows of a problem that no table stands behind: the chosen cells, and what a row is worth on its own."""
     problem, features = kind.selection.problem, kind.features.tolist()
     cells = problem.coupling_weight * problem.coupling[np.ix_(samples, features)].astype(np.float64)
-    empty: dict[str, Any] = {"value": None, "moved_from": None, "usual": "", "like": False}
+    empty: dict[str, Any] = {"value": None, "shown": "", "moved_from": None, "usual": "", "like": False, "against": ""}
     rows = []
     for i, own in zip(samples.tolist(), cells.tolist(), strict=True):
         named = [(problem.feature_name(f), problem.direction(f), part) for f, part in zip(features, own, strict=True)]
@@ -180,7 +175,7 @@ def _problem_parts(kind: Kind, samples: NDArray[np.int64]) -> list[list[Part]]:
             named.append((words_of().alone, "", alone))
         rows.append(
             [
-                Part(column=name, direction=direction, part=part, is_reason=part > 0, text=name, **empty)
+                Part(column=name, direction=direction, part=part, is_reason=part > 0, **empty)
                 for name, direction, part in named
             ]
         )
@@ -191,7 +186,7 @@ def _feature_label(problem: SelectionProblem) -> Callable[[int], str]:
     return lambda feature: words_of().directed(problem.feature_name(feature), problem.direction(feature))
 
 
-def _block(answer: Selection, table: WeighedTables | None) -> dict[str, Any]:
+def _block(answer: Selection, reasons: Reasons | None) -> dict[str, Any]:
     """The chosen rows and columns among their neighbours: what each cell weighs and holds, and how columns spread."""
     problem, kind = answer.problem, Kind(selection=answer, solved=answer)
     scores, features = kind.row_scores, kind.features.tolist()
@@ -199,7 +194,7 @@ def _block(answer: Selection, table: WeighedTables | None) -> dict[str, Any]:
     others = [swap.enters for swap in answer.explain(NEAR_ROWS).sample_swaps]
     rows = samples + sorted(others, key=lambda i: -scores[i])
     chosen = [int(problem.column_of[f]) for f in features]
-    if table is None:
+    if reasons is None:
         left_out = [swap.enters for swap in answer.explain(NEAR_COLUMNS).feature_swaps]
         weights = problem.coupling[np.ix_(rows, features + left_out)].astype(float)
         named = features + left_out
@@ -208,16 +203,16 @@ def _block(answer: Selection, table: WeighedTables | None) -> dict[str, Any]:
         ]
         values: list[list[str]] | None = None
     else:
-        scoring = table.scoring
+        scoring = reasons.scoring
         totals = scoring.parts(answer.samples, answer.features).sum(axis=0)
         left_out = [j for j in np.argsort(-totals, kind="stable").tolist() if j not in chosen][:NEAR_COLUMNS]
         weights = np.column_stack(
             [scoring.pool.weights[np.ix_(rows, features)], scoring.pool.cells.weights[np.ix_(rows, left_out)]]
         )
-        sample, pool = scoring.weigher.sample.rows, scoring.pool.cells.rows
+        pool = scoring.pool.cells.rows
         columns, texts = [], []
         for j, feature in zip(chosen + left_out, features + [None] * len(left_out), strict=True):
-            decimals = decimals_of(sample.values[:, j])
+            decimals = reasons.decimals[j]
             own = values_of(pool, j, np.array(rows))
             texts.append([shown_value(value, decimals) for value in own])
             column = scoring.weigher.columns[j]

@@ -26,6 +26,7 @@ FEWEST_APART = 5  # rows
 BODY = ((0.5, 0.75), (0.6, 0.85), (0.7, 0.9), (0.8, 0.95))  # quantiles between which the body's hazard is read
 TAIL = 0.08  # share of the rows that may be apart
 SHARED = 0.75  # of some rows: what so many are unusual in, they share; a row shares it that has so much of it
+ALIKE = 3.0  # a cell is like others that weighs one part in so many of their median
 MARGIN = 2.0  # by which the bound on the tail may be wrong
 FALSE_SHARE = 0.1  # of the rows that are said to hold one by one, what may be expected to be ordinary
 
@@ -117,7 +118,7 @@ def _cutoffs(
 ) -> dict[int, float]:
     """The features that most rows at or above a threshold share, and what a cell like theirs weighs there at least."""
     weights = rows.weights[np.ix_(np.flatnonzero(scores >= threshold), features)]
-    cutoffs = np.maximum(np.median(weights, axis=0) / 4, COUNTS)
+    cutoffs = np.maximum(np.median(weights, axis=0) / ALIKE, COUNTS)
     shared = (weights > cutoffs).mean(axis=0) >= SHARED
     return dict(zip(features[shared].tolist(), cutoffs[shared].tolist(), strict=True))
 

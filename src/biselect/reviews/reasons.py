@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.columns.column_type import MISSING, Cells, ColumnReference
-from biselect.pages.words import words_of
+from biselect.columns.column_type import MISSING
+from biselect.pages.words import phrase, words_of
 from biselect.tables import NamedMatrix
 from biselect.weights.directed import COUNTS, EITHER, PLAIN
 from biselect.weights.scoring import Scoring
@@ -41,76 +42,168 @@ class Part:
         direction: in which it was chosen; empty where the column was not chosen.
         part: how much it adds.
         value: the row's value, as it was weighed.
+        shown: the same as a person reads it.
         moved_from: the value as it stands in the table, where the column was moved back; else None.
         usual: in words, what reference rows have there.
         like: whether `usual` is about the reference rows most like this one, not about all of them.
         is_reason: whether the value is unusual, and the part large enough to be told.
-        text: the column, its value and what is usual, in words.
+        against: what is usual, in words that follow the value.
     """
 
     column: str
     direction: str
     part: float
     value: Value
+    shown: str
     moved_from: Value
     usual: str
     like: bool
     is_reason: bool
-    text: str
+    against: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data, with the whole reason as one `text`."""
+        return {**vars(self), "text": self.text}
+
+    @property
+    def text(self) -> str:
+        """The column, its value and what is usual."""
+        return f"{self.column} {self.shown}{self.against}".strip()
 
 
-def parts_of_rows(
-    scoring: Scoring, rows: NDArray[np.int64], features: NDArray[np.int64], raw: NamedMatrix | None = None
-) -> list[list[Part]]:
-    """What each column adds to the score of each row.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reasons:
+    """Puts parts of scores into words.
 
-    Args:
+    Attributes:
         scoring: pool and reference on one scale.
-        rows: positions in the pool.
-        features: the chosen features.
-        raw: the pool as it stands in its table, where columns were moved back.
-
-    Returns:
-        For each row one part for each column of the table, in the table's order; they sum to the row's score.
+        raw: the pool as it stands in its table, where columns were moved back; else None.
     """
-    similar = scoring.similar(rows, features)
-    values = scoring.parts(rows, features, similar)
-    parts: list[list[Part]] = [[] for _ in rows]
-    directions = {int(scoring.features.columns[f]): scoring.features.directions[f] for f in features.tolist()}
-    pool, sample = scoring.pool.cells.rows, scoring.weigher.sample.rows
-    least = LEAST_SHARE * scoring.pool_scores(features)[rows]
-    for j, name in enumerate(scoring.features.names):
-        column, direction = scoring.weigher.columns[j], directions.get(j)
-        here, before = values_of(pool, j, rows), None if raw is None else values_of(raw, j, rows)
-        neighbours = [values_of(sample, j, near) for near in similar]
-        decimals = decimals_of(sample.values[:, j])
-        is_rare, usual = (
-            _in_reference(column, pool, j, rows, decimals) if direction is not None else ([False] * len(rows), "")
-        )
-        for at, (value, near, rare) in enumerate(zip(here, neighbours, is_rare, strict=True)):
-            like = not rare and is_outside(value, near)
-            like_it = like or direction is None
-            there = usual_text(near, decimals) if like_it else usual
-            part: dict[str, Any] = {"column": name, "value": value, "usual": there, "like": like_it}
-            moved_from = None if before is None or before[at] == value else before[at]
-            moved = "" if moved_from is None else shown_value(moved_from, decimals)
-            text = words_of().reason(part, shown_value(value, decimals), moved)
-            big = values[at, j] >= least[at] and values[at, j] > 0
-            parts[at].append(
+
+    scoring: Scoring
+    raw: NamedMatrix | None = None
+
+    @cached_property
+    def decimals(self) -> list[int]:
+        """With how many decimals a person tells the values of each column apart."""
+        return [decimals_of(values) for values in self.scoring.weigher.sample.rows.values.T]
+
+    def parts(self, rows: NDArray[np.int64], features: NDArray[np.int64]) -> list[list[Part]]:
+        """What each column adds to the score of each row.
+
+        Args:
+            rows: positions in the pool.
+            features: the chosen features.
+
+        Returns:
+            For each row one part for each column of the table, in the table's order; they sum to the row's score.
+        """
+        scoring = self.scoring
+        similar = scoring.similar(rows, features)
+        values = scoring.parts(rows, features, similar)
+        least = np.maximum(LEAST_SHARE * scoring.pool_scores(features)[rows], 1e-300)
+        directions = {int(scoring.features.columns[f]): scoring.features.directions[f] for f in features.tolist()}
+        columns = [
+            self._column(j, rows, similar, directions.get(j), values[:, j], values[:, j] >= least)
+            for j in range(len(scoring.features.names))
+        ]
+        return [[column[at] for column in columns] for at in range(len(rows))]
+
+    def _column(
+        self,
+        j: int,
+        rows: NDArray[np.int64],
+        similar: NDArray[np.int64],
+        direction: str | None,
+        parts: NDArray[np.float64],
+        big: NDArray[np.bool_],
+    ) -> list[Part]:
+        """The parts of one column; `direction` is None where it was not chosen, `big` says which parts are told."""
+        pool, decimals, words = self.scoring.pool.cells.rows, self.decimals[j], words_of()
+        here, outside, nearby = values_of(pool, j, rows), *self._among_similar(j, rows, similar)
+        rare, usual = [False] * len(rows), ""
+        if direction is not None:
+            rare, usual = self._in_reference(j, rows)
+        before = here if self.raw is None else values_of(self.raw, j, rows)
+        column = []
+        for at, value in enumerate(here):
+            like = direction is None or (outside[at] and not rare[at])
+            told = nearby[at] if like else usual
+            moved = "" if before[at] == value else shown_value(before[at], decimals)
+            column.append(
                 Part(
-                    **part,
+                    column=self.scoring.features.names[j],
                     direction=direction or "",
-                    part=float(values[at, j]),
-                    moved_from=moved_from,
-                    is_reason=bool((rare or like) and big),
-                    text=text,
+                    part=float(parts[at]),
+                    value=value,
+                    shown=shown_value(value, decimals),
+                    moved_from=before[at] if moved else None,
+                    usual=told,
+                    like=like,
+                    is_reason=bool(big[at] and (rare[at] or outside[at])),
+                    against=words.usual(told, like=like, moved_from=moved),
                 )
             )
-    return parts
+        return column
+
+    def _among_similar(
+        self, j: int, rows: NDArray[np.int64], similar: NDArray[np.int64]
+    ) -> tuple[list[bool], list[str]]:
+        """Which values lie outside of what nine tenths of the rows most like theirs have, and what these have."""
+        sample, pool, decimals = self.scoring.weigher.sample.rows, self.scoring.pool.cells.rows, self.decimals[j]
+        few = int(similar.shape[1] * RARE)
+        if j in sample.labels or np.isnan(nearby := np.sort(sample.values[similar, j], axis=1)).any():
+            others = [values_of(sample, j, near) for near in similar]
+            own = values_of(pool, j, rows)
+            outside = [near.count(value) <= few for value, near in zip(own, others, strict=True)]
+            return outside, [_usual_values(near, decimals) for near in others]
+        lows, highs = nearby[:, few], nearby[:, -1 - few]
+        values = pool.values[rows, j]
+        ranges = zip(lows.tolist(), highs.tolist(), strict=True)
+        texts = [words_of().range(shown_value(low, decimals), shown_value(high, decimals)) for low, high in ranges]
+        return (~((values >= lows) & (values <= highs))).tolist(), texts
+
+    def _in_reference(self, j: int, rows: NDArray[np.int64]) -> tuple[list[bool], str]:
+        """Which values are rarer in the reference than one in twenty, and what is usual there."""
+        column, cells = self.scoring.weigher.columns[j], self.scoring.pool.cells.rows.cells(j)
+        values, size = cells.values[rows], max(1, column.rows)
+        if column.type.is_ranked:
+            spread = column.distribution
+            residuals = (values - column.location) / column.scale
+            share = np.minimum(spread.size - spread.below(residuals), spread.at_most(residuals)) / spread.size
+            ends = [column.location + column.scale * spread.quantile(q) for q in (RARE, 1 - RARE)]
+            usual = words_of().range(*(shown_value(end, self.decimals[j]) for end in ends))
+        else:
+            own = values_of(self.scoring.pool.cells.rows, j, rows)
+            labels = [f"{value:.15g}" if isinstance(value, float) else value for value in own]
+            share, usual = np.array(column.counts.of(labels)) / size, _common(column.counts.counts)
+        share = np.where(np.isnan(values), column.gaps / size, share)
+        return (share <= RARE).tolist(), usual
+
+    def trait(self, rows: NDArray[np.int64], feature: int) -> dict[str, Any]:
+        """What some rows have in common in a chosen column.
+
+        Args:
+            rows: positions in the pool.
+            feature: one of the directed columns.
+
+        Returns:
+            The `column`, the `direction` and a `text` such as `discount 70–80`.
+        """
+        scoring = self.scoring
+        j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
+        name, column = scoring.features.names[j], scoring.weigher.columns[j]
+        told = {"column": name, "direction": direction}
+        if direction in (MISSING, EITHER, PLAIN) or not column.type.is_ranked:
+            key = direction if direction == MISSING else "either" if direction in (EITHER, PLAIN) else "value"
+            return told | {"text": phrase(f"finding.trait_{key}", column=name, value=direction)}
+        values = scoring.pool.cells.rows.values[rows[scoring.pool.weights[rows, feature] > COUNTS], j]
+        low, high = (shown_value(float(end), self.decimals[j]) for end in (values.min(), values.max()))
+        spread = column.distribution
+        if np.ptp(values) > column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE)):  # too wide to say much
+            end = {"low": high, "high": low}.get(direction, words_of().range(low, high))
+            return told | {"text": phrase(f"finding.trait_{direction}", column=name, range=end)}
+        return told | {"text": phrase("finding.trait_range", column=name, range=words_of().range(low, high))}
 
 
 def reasons_of(parts: Sequence[Part]) -> list[Part]:
@@ -126,45 +219,9 @@ def values_of(matrix: NamedMatrix, column: int, rows: NDArray[np.int64]) -> list
     return [None if np.isnan(value) else str(labels[int(value)]) for value in own]
 
 
-def is_outside(value: Value, others: Sequence[Value]) -> bool:
-    """Whether a value lies outside of what nine tenths of some others have."""
-    few = len(others) * RARE
-    if value is None or isinstance(value, str) or not all(isinstance(other, float) for other in others):
-        return sum(other == value for other in others) <= few
-    numbers = [other for other in others if isinstance(other, float)]
-    return min(sum(other >= value for other in numbers), sum(other <= value for other in numbers)) <= few
-
-
-def _in_reference(
-    column: ColumnReference, pool: NamedMatrix, j: int, rows: NDArray[np.int64], decimals: int
-) -> tuple[list[bool], str]:
-    """Which values are rarer in the reference than one in twenty, and what is usual there."""
-    cells = pool.cells(j)
-    cells = Cells(cells.values[rows], cells.labels)
-    missing = np.isnan(cells.values)
-    if column.type.is_ranked:
-        spread = column.distribution
-        residuals = (cells.values - column.location) / column.scale
-        tail = np.minimum(spread.size - spread.below(residuals), spread.at_most(residuals)) / spread.size
-        ends = [column.location + column.scale * spread.quantile(q) for q in (RARE, 1 - RARE)]
-        usual = words_of().range(*(shown_value(end, decimals) for end in ends))
-    else:
-        labels = [None if np.isnan(code) else (cells.labels or [])[int(code)] for code in cells.values]
-        tail = np.array(column.counts.of(labels)) / max(1, column.rows)
-        usual = _common(column.counts.counts)
-    share = np.where(missing, column.gaps / max(1, column.rows), tail)
-    return (share <= RARE).tolist(), usual
-
-
-def usual_text(values: Sequence[Value], decimals: int) -> str:
-    """What nine tenths of some values are, in words."""
-    if not values:
-        return ""
-    numbers = sorted(value for value in values if isinstance(value, float))
-    if len(numbers) < len(values):
-        return _common(Counter(value if isinstance(value, str) else shown_value(value, decimals) for value in values))
-    few = int(len(values) * RARE)
-    return words_of().range(shown_value(numbers[few], decimals), shown_value(numbers[-1 - few], decimals))
+def _usual_values(values: Sequence[Value], decimals: int) -> str:
+    """The most common of some values, in words."""
+    return _common(Counter(shown_value(value, decimals) for value in values))
 
 
 def _common(counts: Any) -> str:
@@ -204,35 +261,3 @@ def shown_value(value: Value, decimals: int) -> str:
         return value
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def describe_trait(scoring: Scoring, rows: NDArray[np.int64], feature: int) -> dict[str, Any]:
-    """What some rows have in common in a chosen column.
-
-    Args:
-        scoring: pool and reference on one scale.
-        rows: positions in the pool.
-        feature: one of the directed columns.
-
-    Returns:
-        The `column`, the `direction` and a `text` such as `discount 70–80`.
-    """
-    j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
-    name, weighty = scoring.features.names[j], rows[scoring.pool.weights[rows, feature] > COUNTS]
-    return {"column": name, "direction": direction, "text": _trait(scoring, weighty, j, name, direction)}
-
-
-def _trait(scoring: Scoring, rows: NDArray[np.int64], j: int, name: str, direction: str) -> str:
-    """A column, and the range of the values that some rows have there."""
-    words, column = words_of(), scoring.weigher.columns[j]
-    if direction in (MISSING, EITHER, PLAIN) or not column.type.is_ranked:
-        key = direction if direction == MISSING else "either" if direction in (EITHER, PLAIN) else "value"
-        return words.phrase(f"finding.trait_{key}", column=name, value=direction)
-    values = [value for value in values_of(scoring.pool.cells.rows, j, rows) if isinstance(value, float)]
-    decimals = decimals_of(scoring.weigher.sample.rows.values[:, j])
-    low, high = (shown_value(float(end), decimals) for end in (min(values), max(values)))
-    spread = column.distribution
-    usual = column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE))
-    if max(values) - min(values) > usual:  # so wide a range says nothing
-        return words.phrase(f"finding.trait_{direction}", column=name, range=low if direction == "high" else high)
-    return words.phrase("finding.trait_range", column=name, range=words.range(low, high))

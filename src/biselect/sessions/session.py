@@ -20,7 +20,7 @@ from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighi
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds
-from biselect.reviews.reasons import parts_of_rows
+from biselect.reviews.reasons import Reasons
 from biselect.sessions._earlier_answers import Taught, cells_of, scales_of, taught_before
 from biselect.sessions._tally import RoundFound, found_so_far, labels_down
 from biselect.sessions.queue import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
@@ -457,7 +457,8 @@ def _reasons(
         columns: names for each of the rows; empty for the heaviest.
     """
     scoring, samples = tables.scoring, np.asarray(rows, dtype=np.int64)
-    parts = parts_of_rows(scoring, samples, np.empty(0, dtype=np.int64), tables.raw if tables.moved else None)
+    reasons_by_row = Reasons(scoring=scoring, raw=tables.raw if tables.moved else None)
+    parts = reasons_by_row.parts(samples, np.empty(0, dtype=np.int64))
     weights, names = scoring.pool.cells.weights[samples], scoring.features.names
     place = {name: j for j, name in enumerate(names)}
     reasons = []

@@ -8,20 +8,17 @@ where they do not.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import directions as direction_names
-from biselect.columns.column_type import MISSING, ColumnType
+from biselect.columns.column_type import MISSING, ColumnReference, ColumnType
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.tables import NamedMatrix
-
-if TYPE_CHECKING:
-    from biselect.weights.weigher import Weigher
 
 PLAIN = ""
 """A column as it is, whatever the direction of its cells: the paper's features."""
@@ -31,6 +28,17 @@ COUNTS = 0.7  # a cell that weighs less lies in the usual half of its column, wh
 FEWEST_COLUMNS, MOST_COLUMNS = 2, 4  # that are chosen where nobody says how many
 USUAL_ROWS, ROW_SHARE = 20, 5  # the same of rows; at most one in so many
 MOST_VALUES = 50  # of a category, those whose cells weigh most together
+
+
+class WeighsColumns(Protocol):
+    """What directions ask of a `Weigher`: names and references of its columns."""
+
+    columns: Sequence[ColumnReference]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One for each column."""
+        ...
 
 
 class CellWeights(NamedTuple):
@@ -72,7 +80,7 @@ class DirectedColumns:
         return cls(names=names, columns=np.arange(len(names)), directions=(PLAIN,) * len(names))
 
     @classmethod
-    def of(cls, weigher: Weigher, cells: CellWeights, must: Collection[int] = ()) -> DirectedColumns:
+    def of(cls, weigher: WeighsColumns, cells: CellWeights, must: Collection[int] = ()) -> DirectedColumns:
         """The directed columns of a pool.
 
         Args:
@@ -102,7 +110,7 @@ class DirectedColumns:
         members = (np.flatnonzero(self.columns == j).tolist() for j in range(len(self.names)))
         return Rules(groups=[Group(members=own) for own in members if len(own) > 1])
 
-    def weights(self, weigher: Weigher, cells: CellWeights) -> NDArray[np.float64]:
+    def weights(self, weigher: WeighsColumns, cells: CellWeights) -> NDArray[np.float64]:
         """Weights of rows in every directed column.
 
         Args:
@@ -135,7 +143,7 @@ class DirectedColumns:
         return out.T
 
 
-def at_best(weigher: Weigher, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def at_best(weigher: WeighsColumns, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each cell weighs at most, in whatever direction its column is chosen.
 
     Args:
@@ -148,7 +156,7 @@ def at_best(weigher: Weigher, weights: NDArray[np.float64]) -> NDArray[np.float6
     return weights + np.where(weights > COUNTS, gains(weigher), 0.0)
 
 
-def gains(weigher: Weigher) -> NDArray[np.float64]:
+def gains(weigher: WeighsColumns) -> NDArray[np.float64]:
     """What a cell gains on its own side, by column."""
     return np.array([np.log(len(one.type.directions)) if is_sided(one.type) else 0.0 for one in weigher.columns])
 

@@ -7,25 +7,45 @@ whole is shared out among all columns: by how far each lies from what the refere
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
+from biselect.columns.distribution import Scale
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
-from biselect.weights.directed import CellWeights, DirectedColumns, at_best
-from biselect.weights.whole_row import Apartness, near_weight, neighbour_rows
-
-if TYPE_CHECKING:
-    from biselect.weights.weigher import Marginals, PoolFacts, Weigher
+from biselect.weights.directed import CellWeights, DirectedColumns, WeighsColumns, at_best
+from biselect.weights.whole_row import DIGITS, Apartness, PoolFacts, WholeRow, near_weight, neighbour_rows
 
 SIMILAR = 20  # reference rows that a row is compared with
 ORDINARY = 0.9  # share of the reference rows to compare with, those that score least: a row's own kind is no standard
+CHUNK_ROWS = 512  # compared at a time
 LEAST_AWAY = 1e-9  # of a squared difference, so that a row that differs nowhere shares its part evenly
+
+
+Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""From weights W and residuals Z to what each row and each column is worth on its own."""
+
+
+class WeighsRows(WeighsColumns, Protocol):
+    """What scores ask of a `Weigher` that was fitted on rows."""
+
+    scale: Scale
+
+    @property
+    def sample(self) -> CellWeights:
+        """Some rows of the reference, each weighed against the others."""
+        ...
+
+    @property
+    def whole_row(self) -> WholeRow:
+        """The same rows, in which others look for their neighbours."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,7 +83,7 @@ class Scoring:
             then columns are plain. None for the product's form.
     """
 
-    weigher: Weigher
+    weigher: WeighsRows
     features: DirectedColumns
     k: int
     m: int
@@ -75,7 +95,7 @@ class Scoring:
     @classmethod
     def of(
         cls,
-        weigher: Weigher,
+        weigher: WeighsRows,
         cells: CellWeights,
         k: int,
         m: int,
@@ -191,19 +211,19 @@ class Scoring:
         Returns:
             Rows × 20 positions in the sample of the reference; fewer columns if there are fewer rows.
         """
-        from sklearn.neighbors import NearestNeighbors
-
-        scores, around = self.reference_scores(features), self.weigher.whole_row
+        scores, around, places = self.reference_scores(features), self.weigher.whole_row, self.pool.cells.places
         ordinary = np.flatnonzero(scores <= np.quantile(scores, ORDINARY))
-        places = self.pool.cells.places
-        index = NearestNeighbors().fit(around.scores[ordinary])
-        more = min(SIMILAR + (places is not None), ordinary.size)
-        near = ordinary[index.kneighbors(self._normal_scores(rows), more, return_distance=False)]
-        if places is None or more == ordinary.size:
-            return near
-        others = near != places[rows, None]  # a row is no standard for itself
-        others[others.all(axis=1), -1] = False
-        return near[others].reshape(len(rows), -1)
+        standard, near = around.scores[ordinary], []
+        for start in range(0, len(rows), CHUNK_ROWS):
+            part = rows[start : start + CHUNK_ROWS]
+            distances = cdist(self._normal_scores(part), standard, "sqeuclidean").round(DIGITS)
+            if places is not None:
+                distances[ordinary == places[part, None]] = np.inf  # a row is no standard for itself
+            number = min(SIMILAR, ordinary.size - (places is not None))
+            closest = np.sort(np.argpartition(distances, number - 1, axis=1)[:, :number], axis=1)
+            order = np.argsort(np.take_along_axis(distances, closest, axis=1), axis=1, kind="stable")
+            near.append(ordinary[np.take_along_axis(closest, order, axis=1)])
+        return np.concatenate(near) if near else np.empty((0, 1), dtype=np.int64)
 
     def parts(
         self, rows: NDArray[np.int64], features: NDArray[np.int64], similar: NDArray[np.int64] | None = None

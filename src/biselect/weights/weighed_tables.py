@@ -16,7 +16,7 @@ from biselect.weights.alignment import ShiftedColumn, move_back
 from biselect.weights.directed import usual_columns, usual_rows
 from biselect.weights.paper import Form
 from biselect.weights.scoring import Scoring
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.whole_row import PoolFacts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,9 +33,10 @@ class WeighedTables:
         moved: the columns that moved against the reference.
         constant: columns left out, as they hold one and the same value in both tables.
         time_column: which column holds the times that `pool` knows.
+        id_column: which column names the rows.
         per: the column that the groups of the sample rules are made from.
         library: that the pool's frame came in; None for a file or an array.
-        reference_name: what the reference is called.
+        reference_name: the file of the reference, or `reference`.
         score: pool and reference on one scale, for given budgets; None before `scored`.
     """
 
@@ -48,9 +49,10 @@ class WeighedTables:
     moved: tuple[ShiftedColumn, ...] = ()
     constant: tuple[str, ...] = ()
     time_column: str | None = None
+    id_column: str | None = None
     per: str | None = None
     library: str | None = None
-    reference_name: str = "the reference"
+    reference_name: str = "reference"
     score: Scoring | None = field(default=None, repr=False)
 
     @classmethod
@@ -86,6 +88,7 @@ class WeighedTables:
         return replace(
             tables,
             time_column=pool.columns.time,
+            id_column=pool.columns.id,
             per=rules.per,
             library=library_of(table.source),
             reference_name=names[0] if names else tables.reference_name,

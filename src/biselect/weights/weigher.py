@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.columns import directions
 from biselect.columns.category import LabelCounts
+from biselect.columns.column_type import ColumnReference
 from biselect.columns.distribution import Distribution, Scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
@@ -20,13 +21,11 @@ from biselect.tables import NamedMatrix, align, as_matrix, library_of, refuse_un
 from biselect.weights.directed import CellWeights
 from biselect.weights.maps import WeightMap, make_map, map_name
 from biselect.weights.reference import Reference, refuse_labels
+from biselect.weights.scoring import Marginals, Scoring
 from biselect.weights.whole_row import WholeRow
 
 MISSING = ("weigh", "median", "error")
 CHUNK_CELLS = 1 << 21  # weighed at a time
-
-Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""From weights W and residuals Z to what each row and each column is worth on its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,23 +59,6 @@ class WeighingFacts:
     rank_error: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoolFacts:
-    """A table of which only the heaviest rows were kept.
-
-    Attributes:
-        rows: how many it has.
-        heavy: every row whose weights sum up to this or more was kept, and its neighbours are looked up.
-    """
-
-    rows: int
-    heavy: float
-
-    def neighbour_rows(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The rows whose neighbours are looked up."""
-        return np.flatnonzero(totals >= self.heavy)
-
-
 class Weigher:
     """Bounded outlier weights, from a reference alone.
 
@@ -94,10 +76,13 @@ class Weigher:
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
-    >>> calibrator = Weigher().fit(rng.normal(size=(1000, 3)))
-    >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
+    >>> weigher = Weigher().fit(rng.normal(size=(1000, 3)))
+    >>> weigher.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
     [[0.1, 0.0, 7.9]]
     """
+
+    columns: Sequence[ColumnReference]
+    scale: Scale
 
     def __init__(
         self,
@@ -278,8 +263,6 @@ class Weigher:
             m: how many columns.
             sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
         """
-        from biselect.weights.scoring import Scoring
-
         names = row_labels(pool) if sample_names is None else sample_names
         return Scoring.of(self, self.cells(pool), k, m).problem(names, library_of(pool))
 

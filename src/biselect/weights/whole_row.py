@@ -130,6 +130,23 @@ class WholeRow:
         return np.sign(z) * np.log1p(np.abs(z))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoolFacts:
+    """A table of which only the heaviest rows were kept.
+
+    Attributes:
+        rows: how many it has.
+        heavy: every row whose weights sum up to this or more was kept, and its neighbours are looked up.
+    """
+
+    rows: int
+    heavy: float
+
+    def neighbour_rows(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The rows whose neighbours are looked up."""
+        return np.flatnonzero(totals >= self.heavy)
+
+
 def near_weight(nearest: NDArray[np.float64], reference: NDArray[np.float64], k: int, rows: int) -> float:
     """How much the nearest neighbour counts against the far one.
 
