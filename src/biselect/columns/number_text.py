@@ -22,7 +22,7 @@ _NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(
     rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_MONEY})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
     rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}]?(?P<after>{_MONEY}|{_SIZE})|[{SPACES}](?P<letter>[gmlW]))?"
-    rf"(?P<last>[-−])?(?P<close>\))?"
+    rf"(?P<last>[-−+])?(?P<close>\))?"
 )
 
 
@@ -166,7 +166,7 @@ def to_numbers(texts: pa.Array, ways: Mapping[str, NumberPattern], style: Number
     if any(not way.simple for way in ways.values()):
         units = "|".join(re.escape(unit) for unit in sorted({way.unit for way in ways.values() if way.unit}))
         negative = pc.match_substring_regex(texts, r"^\(|^\D*[-−]|\d\D*[-−]$")
-        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]{units and '|'}{units}|^[-+]|-$", "")
+        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]{units and '|'}{units}|^[-+]|[-+]$", "")
         texts = pc.replace_substring_regex(texts, r"^[-+]", "")  # one that stood behind a unit
         texts = pc.if_else(negative, pc.binary_join_element_wise("-", texts, ""), texts)
     for mark in [one for one in marks_for(style.thousands) if one in shapes]:

@@ -159,8 +159,9 @@ def arrow_of(table: Any) -> pa.Table | None:
 
     The index of pandas is left out, names that stand twice are numbered, and a column of mixed values is text.
     """
-    if nw.dependencies.is_pandas_dataframe(table) and not table.columns.is_unique:
-        table = table.set_axis(unique_names(map(str, table.columns)), axis=1)
+    if nw.dependencies.is_pandas_dataframe(table) and (not table.columns.is_unique or table.columns.nlevels > 1):
+        names = (" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns)
+        table = table.set_axis(unique_names(names), axis=1)
     elif isinstance(table, pa.Table):
         table = table.rename_columns(unique_names(table.column_names))
     frame = nw.from_native(table, pass_through=True)
@@ -172,17 +173,23 @@ def arrow_of(table: Any) -> pa.Table | None:
         return None
     frame = nw.maybe_reset_index(frame)  # or pandas would make its index a column
     try:
-        return frame.to_arrow()
-    except pa.ArrowException:
-        return pa.table({str(series.name): _arrow_column(series) for series in frame.iter_columns()})
+        rows = frame.to_arrow()
+        if not any(isinstance(kind, pa.BaseExtensionType) for kind in rows.schema.types):
+            return rows
+    except (pa.ArrowException, TypeError):
+        pass
+    return pa.table({str(series.name): _arrow_column(series) for series in frame.iter_columns()})
 
 
 def _arrow_column(series: nw.Series[Any]) -> Any:
     try:
-        return series.to_arrow()
-    except pa.ArrowException:
-        missing = series.is_null().to_list()
-        return array_of([None if null else value for value, null in zip(series.to_list(), missing, strict=True)])
+        column = series.to_arrow()
+        if not isinstance(column.type, pa.BaseExtensionType):
+            return column
+    except (pa.ArrowException, TypeError):
+        pass
+    missing = series.is_null().to_list()
+    return array_of([None if null else value for value, null in zip(series.to_list(), missing, strict=True)])
 
 
 def row_labels(table: Any) -> list[str] | None:

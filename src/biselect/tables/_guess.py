@@ -173,7 +173,7 @@ def _guess(name: str, column: pa.ChunkedArray, longest: pa.ChunkedArray, csv: Cs
     """What a column holds, without regard to the others."""
     if column.null_count == len(column):
         return ColumnGuess(name=name, role="empty")
-    if column.null_count == 0 and _is_constant(column):
+    if column.null_count == 0 and not pa.types.is_binary(column.type) and _is_constant(column):
         return ColumnGuess(name=name, role="constant")
     words, marks = "", (csv.decimal, csv.thousands) != (None, None)
     if marks and is_text(column.type) and unparsable_rows(column, MOSTLY)[0] is not None:

@@ -38,6 +38,7 @@ TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 MOST_REJECTS, REJECTS = 1_000, 0.02  # lines with too many or too few values, and their share of all
 FEWEST_REJECTS, MOST_OF_FEW = 2, 0.2  # that are no reason to doubt the whole file, and their share of a short one
 LINE = 120  # characters of a line that is left out
+LINES = 1 << 20  # characters of lines whose spaces are replaced at a time
 
 Taken = TypeVar("Taken")
 
@@ -266,8 +267,8 @@ class TabbedFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """The next bytes."""
-        while not self._left and (line := self._text.readline()):
-            self._left = as_tabs(line, self._delimiter).encode()
+        while len(self._left) < len(buffer) and (lines := self._text.readlines(LINES)):
+            self._left += "".join(as_tabs(line, self._delimiter) for line in lines).encode()
         part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, zip_longest
 
 from biselect.columns import types
+from biselect.columns.date import DATE
 from biselect.columns.distinct_texts import LONGEST, MISSING_MARKS
 
 PREAMBLE = 20  # lines above the names, at most
@@ -15,7 +16,7 @@ VALUES = 0.8  # share of values in a column of numbers or dates
 UNIT = 12  # characters of what stands under a name
 TAIL = 8  # rows at the end that are looked at
 TOTAL = re.compile(
-    r"(?:grand |sub|general |genel )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum|somme|"
+    r"\*{1,3}|(?:grand |sub|general |genel )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum|somme|"
     r"summa|suma|toplam|合計|小計|総計|итого|всего|razem|celkem|összesen|yhteensä|i alt)\b.{0,30}",
     re.IGNORECASE,
 )
@@ -124,6 +125,9 @@ def closing_rows(rows: Sequence[Cells]) -> int:
 
 def _closes(row: Cells, before: Sequence[Cells], usual: int) -> bool:
     cells = [(at, cell) for at, cell in enumerate(row) if cell]
+    dates = [other[0] for other in before]
+    if not row[0] and cells and len(dates) > 2 and all(one and DATE.recognises(one) for one in dates):
+        return True  # each row has a date but the last
     if not cells or all(RULE.fullmatch(cell) for _, cell in cells):
         return True
     at, first = cells[0]

@@ -192,6 +192,7 @@ def as_tabs(line: str, delimiter: str) -> str:
     >>> as_tabs('10.0.0.1 - [30/Jun/2025 +0200] "GET /" 200', " ").split()
     ['10.0.0.1', '-', '30/Jun/2025', '+0200', 'GET', '/', '200']
     """
+    line = line.removeprefix("#Fields:")  # of a web server
     if len(delimiter) > 1:
         return re.sub(r"[ \t]{2,}", "\t", line.strip()) + "\n"
     values = ("".join(parts).replace("\t", " ") for parts in TOKEN.findall(line))
