@@ -381,7 +381,6 @@ def ends_in_time(times: pa.ChunkedArray) -> tuple[str, str]:
 def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -> Pool:
     reference, pool = reference_part.table, pool_part.table
     features, unused = roles.features_of(reference, pool)
-    names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
     is_own = reference_part is pool_part
     forms = reading_of(pool).dates
@@ -396,7 +395,9 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     return Pool(
         reference=before,
         candidates=before if is_own else pool_part.features(features, "the pool", roles, numbers),
-        sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
+        sample_names=[str(row) for row in pool_part.rows.tolist()]
+        if roles.id_column is None
+        else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=labels,
         ignored=tuple(name for name in pool.column_names if name not in with_role),
         excluded=tuple(roles.exclude),
