@@ -5,10 +5,10 @@ import shlex
 
 import numpy as np
 import pytest
-
-import biselect as bs
 from tests.tables.exports import EXPORTS
 from tests.tables.test_same_schema import forms, some_table
+
+import biselect as bs
 
 FILES = [name for name in EXPORTS if "frame" not in name]
 

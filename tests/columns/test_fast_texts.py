@@ -21,7 +21,9 @@ NUMBERS = st.builds(
     st.sampled_from(["", "", "-"]),
 )
 DAYS = st.datetimes().map(lambda one: f"{one.day:02}.{one.month:02}.{one.year:04} {one.hour:02}:{one.minute:02}")
-ODD = st.sampled_from(["", " ", "-", "k.A.", " 1,5 ", "1.2.3", "0.123", "1.2345", "1,", ",5", "(1,5)", "+1,5", "x", "--1"])
+ODD = st.sampled_from(
+    ["", " ", "-", "k.A.", " 1,5 ", "1.2.3", "0.123", "1.2345", "1,", ",5", "(1,5)", "+1,5", "x", "--1"]
+)
 ODD |= st.sampled_from(["31.02.2025 10:00", "01.13.2025 10:00", "1.1.2025 10:00", "01.01.2025", "01.01.2025 24:00"])
 ODD |= st.text("0123456789.,- €", max_size=8) | st.none()
 

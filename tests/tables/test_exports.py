@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.tables.exports import EXPORTS
 
 import biselect as bs
 from biselect.large.spool import Spool, partitions_of
 from biselect.tables import open_pool
 from biselect.tables.readers import reading_of
-from tests.tables.exports import EXPORTS
 
 FILES = [name for name in EXPORTS if "frame" not in name]
 

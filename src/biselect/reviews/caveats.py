@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import BiselectError
-from biselect.options import Columns, RowRules, spell
+from biselect.options import Columns, RowRules, Split, spell
 from biselect.pages.words import phrase
-from biselect.tables import NamedMatrix, Pool
+from biselect.tables import NO_SPLIT, NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
@@ -27,7 +27,7 @@ class Caveat:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `guess`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
+            `guess`, `split-taken`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -205,6 +205,8 @@ def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
         if one.remark:
             facts: dict[str, Any] = {"name": one.name, "remark": one.remark, "way": one.way_out}
             yield caveat_of("guess", (one.name,), serious=one.is_doubtful, **facts)
+    if pool.is_split_by_labels:
+        yield caveat_of("split-taken", serious=True, until=pool.until, way=spell(Split(until=NO_SPLIT)))
     for name, doubt in pool.doubts.items():
         yield caveat_of("doubtful-column", (name,), serious=True, name=name, doubt=doubt)
     if pool.repeated:

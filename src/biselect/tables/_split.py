@@ -58,6 +58,7 @@ class Pool:
         source: the pool's table; None where that is not known.
         rows: where each candidate stands in it.
         until: where one table was split, as `Split.until` takes it; None for two tables.
+        is_split_by_labels: whether nobody asked for that, but labels end there.
     """
 
     reference: pa.Table
@@ -81,6 +82,7 @@ class Pool:
     source: Table | None = None
     rows: NDArray[np.int64] | None = None
     until: str | None = None
+    is_split_by_labels: bool = False
 
     @property
     def is_own_reference(self) -> bool:
@@ -160,10 +162,11 @@ def open_pool(pool: Any, reference: Any = None, *, split: Split = Split(), per: 
     roles = Roles.of(guess.described, pool.csv, names=names, per=per)
     if normal is not None:
         return replace(from_two_tables(tables[1], tables[0], roles), guess=guess, source=pool)
-    if split.until is None:
-        split = replace(split, until=_last_labelled(tables[0], roles))
+    last = _last_labelled(tables[0], roles) if split.until is None else None
+    split = split if last is None else replace(split, until=last)
     opened = (split_in_time if is_split(split) else _of_one_table)(tables[0], roles, split)
-    return replace(opened, guess=guess, source=pool, until=str(split.until or NO_SPLIT))
+    until = str(split.until or NO_SPLIT)
+    return replace(opened, guess=guess, source=pool, until=until, is_split_by_labels=last is not None)
 
 
 def _of_one_table(table: pa.Table, roles: Roles, split: Split) -> Pool:
@@ -203,17 +206,13 @@ def _last_labelled(table: pa.Table, roles: Roles) -> str | None:
 
     Whoever labels rows as they come has not seen the later ones.
     """
-    if (
-        roles.time_column is None
-        or roles.label_column not in table.column_names
-        or not table[roles.label_column].null_count
-    ):
+    if roles.time_column is None or roles.label_column not in table.column_names:
         return None
+    is_open = pc.is_null(table[roles.label_column])
     try:
         times, _ = _times_of(table, roles.time_column, roles.date_format)
     except InputError:
         return None
-    is_open = pc.is_null(table[roles.label_column])
     first, last = pc.min(times.filter(is_open)), pc.max(times.filter(pc.invert(is_open)))
     numbers = pc.sum(is_open).as_py(), table.num_rows - pc.sum(is_open).as_py()
     if min(numbers) < FEWEST_ROWS or not last.is_valid or not pc.greater(first, last).as_py():

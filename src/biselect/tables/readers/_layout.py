@@ -16,8 +16,8 @@ VALUES = 0.8  # share of values in a column of numbers or dates
 UNIT = 12  # characters of what stands under a name
 TAIL = 8  # rows at the end that are looked at
 TOTAL = re.compile(
-    r"\*{1,3}|(?:grand |sub|general |genel )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum|somme|"
-    r"summa|suma|toplam|合計|小計|総計|итого|всего|razem|celkem|összesen|yhteensä|i alt)\b.{0,30}",
+    r"\*{1,3}|(?:grand |sub|general |genel )?(?:totals?|totaux|totale?n?|summen?|zwischensumme|gesamt\w*|insgesamt|sum"
+    r"|somme|summa|suma|toplam|合計|小計|総計|итого|всего|razem|celkem|összesen|yhteensä|i alt)\b.{0,30}",
     re.IGNORECASE,
 )
 RULE = re.compile(r"[-=_*. ]+")
