@@ -108,7 +108,7 @@ def nothing(seeds):
             cases[review.finding.case] += 1
         every += cases
         print(f"{name:12s} nothing planted: {dict(cases)}", flush=True)
-    print(f"nothing planted, all shapes: {({case: round(n / every.total(), 3) for case, n in every.items()})}")
+    print(f"nothing planted, all shapes: { ({case: round(n / every.total(), 3) for case, n in every.items()}) }")
 
 
 def on_tables(folder, splits):

@@ -284,3 +284,23 @@ def test_mixed_frames_need_no_preparation(make):
     names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
     weigher = CellWeigher(columns=Columns(types={"paid": "date"})).fit(make(reference))
     assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)
+
+
+def test_a_frame_is_taken_for_the_same_as_everywhere():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "order_id": np.arange(80) * 7 + 100_000,
+            "paid": [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in rng.lognormal(7, 1, 80)],
+            "items": rng.poisson(3, 80),
+            "note": [f"some words about {i}" for i in range(80)],
+        }
+    )
+    with pytest.warns(UserWarning, match="'order_id': names the rows"):
+        weigher = CellWeigher().fit(frame)
+    assert weigher.get_feature_names_out().tolist() == ["paid", "items"] and weigher.transform(frame).shape == (80, 2)
+    with pytest.warns(UserWarning, match="'order_id'"):
+        selector = JointSelector(k=3, m=1).fit(frame)
+    assert selector.get_support().tolist() in ([False, True, False, False], [False, False, True, False])
+    typed = frame.assign(paid=[float(x[:-2].replace(".", "").replace(",", ".")) for x in frame["paid"]])
+    np.testing.assert_allclose(weigher.transform(frame), weigher.transform(typed))

@@ -21,7 +21,6 @@ NAMES = {
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
-    "biselect.tables": "Inspection ReviewOptions",
     "biselect.tables.readers": "read_table",
     "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",

@@ -20,7 +20,7 @@ from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
 from biselect.reviews.caveats import beyond_caveats, unused_dates
 from biselect.solvers import solve, solver_options
-from biselect.tables import NamedMatrix, Roles, as_matrix, is_quantity, library_of, row_labels, rows_of
+from biselect.tables import NamedMatrix, Roles, Table, as_matrix, guess_roles, library_of, row_labels, rows_of
 from biselect.tables.row_rules import apply_rules
 from biselect.weights.alignment import Shift, moved_numbers
 from biselect.weights.directed import CellWeights, usual_columns, usual_rows
@@ -36,7 +36,8 @@ class _Checked(BaseEstimator):
 
     columns: Columns | None
     weighing: Weighing | None
-    unused_dates_: list[str]
+    unused_: list[str]
+    roles_: Roles
     random_state: int | np.random.RandomState | None
     _weighing_parts: ClassVar[tuple[str, ...]] = ("preset", "map", "cap", "missing")
 
@@ -55,31 +56,20 @@ class _Checked(BaseEstimator):
         refuse_others(self._weighing, *self._weighing_parts)
         return Form.of(self._weighing)
 
-    def _roles(self, known: Sequence[str]) -> Roles:
-        columns = self.columns or Columns()
-        refuse_others(columns, "types")
-        return Roles.of(columns, names=known)
-
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame) and (
-            (roles := self._roles(frame.columns)).categories
-            or roles.dates
-            or not all(kind.is_numeric() for kind in frame.schema.values())
-        ):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            parts = parts_of_dates(roles.dates)
-            dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
-            unused = [name for name in dates if name not in parts]
-            if unused and reset:
-                warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
-            X = as_matrix(frame.drop(unused).to_native(), categories=roles.categories, dates=roles.dates)
+        if isinstance(frame, nw.DataFrame):
+            rows = Table(X).read()
             if reset:
-                self.unused_dates_ = unused
-            return X
-        if reset:
-            self.unused_dates_ = []
+                self._guess(rows)
+            plain = all(kind.is_numeric() for kind in frame.schema.values())
+            if not plain or self.roles_.categories or self.unused_:
+                validate_data(self, X, reset=reset, skip_check_array=True)
+                rows = rows.drop_columns([name for name in self.unused_ if name in rows.column_names])
+                return as_matrix(rows, categories=self.roles_.categories, dates=self.roles_.dates)
+        elif reset:
+            self.unused_, self.roles_ = [], Roles()
         return validate_data(
             self,
             X,
@@ -89,6 +79,20 @@ class _Checked(BaseEstimator):
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
+    def _guess(self, rows: Any) -> None:
+        """Find the columns of a frame that are weighed, as `biselect.review` does, and say which are not."""
+        columns = self.columns or Columns()
+        refuse_others(columns, "types")
+        guess = guess_roles([rows], columns)
+        self.roles_ = Roles.of(guess.described, names=rows.column_names)
+        features, dates = self.roles_.features_of(rows, rows)
+        self.unused_ = [name for name in rows.column_names if name not in features]
+        if dates:
+            warnings.warn(unused_dates(dates).text, UserWarning, stacklevel=4)
+        for one in guess.columns:
+            if one.name in self.unused_ and one.remark:
+                warnings.warn(f"{one.name!r}: {one.remark}; otherwise {one.way_out}", UserWarning, stacklevel=4)
+
     def _fit_weigher(self, X: Any) -> None:
         """Fit `weigher_`; `weigher_.seed` is the seed of every later draw too."""
         state = self.random_state
@@ -97,7 +101,7 @@ class _Checked(BaseEstimator):
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self._roles(()).dates) | dict.fromkeys(self.unused_dates_, ())
+        parts = parts_of_dates(self.roles_.dates) | dict.fromkeys(self.unused_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
             own = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
@@ -145,7 +149,7 @@ class CellWeigher(TransformerMixin, _Checked):
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self._roles(()).dates or self.unused_dates_ else names
+        return self._weighed()[0] if self.roles_.dates or self.unused_ else names
 
 
 def _put_back(rows: Any, shift: Shift | None) -> Any:

@@ -274,19 +274,25 @@ class Columns(Options, heading="Columns"):
 
 @dataclass(frozen=True, kw_only=True)
 class Csv(Options, heading="Reading the tables"):
-    """How a CSV is written; what is left out is found out."""
+    """How texts are written, in a CSV or in the cells of any table; what is left out is found out."""
 
     encoding: Annotated[str | None, Flag("Of a CSV, such as cp1252; else found out.", value="NAME")] = None
     delimiter: Annotated[
         str | None, Flag("Between values of a CSV, such as ';'; else found out.", value="CHARACTER")
     ] = None
-    decimal: Annotated[str | None, Flag("Before decimals in a CSV: , or . ; else found out.", value="CHARACTER")] = None
-    thousands: Annotated[
-        str | None, Flag("Between thousands in a CSV: . , ' or a space; '' for none.", value="CHARACTER")
+    header: Annotated[
+        int | None,
+        Flag(
+            "Line of a CSV or row of a sheet that holds the names, 0 for none; else found out.", value="LINE", least=0
+        ),
     ] = None
+    decimal: Annotated[str | None, Flag("Before decimals: , or . ; else found out.", value="CHARACTER")] = None
+    thousands: Annotated[str | None, Flag("Between thousands: . , ' or a space; '' for none.", value="CHARACTER")] = (
+        None
+    )
     na_values: Annotated[
         Sequence[str],
-        Flag("What means missing in a CSV, beside NA and its like; repeat or use commas.", value="TEXT"),
+        Flag("Texts that mean missing, beside NA and its like; repeat or use commas.", value="TEXT"),
     ] = ()
     date_format: Annotated[
         str | None, Flag("How dates are written, such as '%d/%m/%Y %H:%M'; else found out.", value="FORMAT")

@@ -271,7 +271,7 @@ def _kept(
         pool_of(table, positions, tables.roles, collecting.features, tables.reference.schema.empty_table()),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
-        codes=tables.codes,
+        guess=tables.guess,
         times=tables.times,
     )
     label = tables.roles.label_column

@@ -270,8 +270,8 @@ def _show_replacements(view: Mapping[str, Any]) -> None:
 def show_inspection(view: Mapping[str, Any]) -> None:
     """Print what a file holds, and the command that makes a report of it."""
     columns = view["columns"]
-    form = ", ".join(f"{what}: {how}" for what, how in view["form"].items())
-    show_line(phrase("inspection.form", rows=view["rows"], columns=len(columns), form=form and f"; {form}"))
+    form = "".join(f"; {one}" for one in view["read_as"])
+    show_line(phrase("inspection.form", rows=view["rows"], columns=len(columns), form=form))
     heads = [phrase(f"inspection.{name}") for name in ("columns", "column", "role", "missing", "distinct")]
     table = figures(*heads)
     table.add_column(phrase("inspection.examples"), overflow="fold")

@@ -19,7 +19,7 @@ from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.spool import Spool
-from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
+from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, features_of, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
 from biselect.pages.over_time import FORMAT
 from biselect.pages.words import phrase, words_of
@@ -29,7 +29,6 @@ from biselect.tables import (
     Roles,
     Table,
     call_in_words,
-    feature_names,
     from_two_tables,
     numeric,
     paths_of,
@@ -108,7 +107,7 @@ def monitor(
                 newest, times = _in_time(newest, newer_name, time, date_format)
             elif window is not None:
                 _refuse_windows(newest, newer_name, time)
-            columns = feature_names(columns_only(newest), described.columns)
+            columns = features_of(newest, described.columns)
             past = None
             if past_source is not None:
                 past = _with_columns(

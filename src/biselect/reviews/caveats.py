@@ -9,17 +9,15 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import BiselectError
-from biselect.options import Columns, RowRules, spell
+from biselect.options import Columns, RowRules, Split, spell
 from biselect.pages.words import phrase
-from biselect.tables import NamedMatrix, Pool
+from biselect.tables import NO_SPLIT, NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 LEAST_NEW = 1.0  # a new category that weighs less than this is nothing to warn of
-FEWEST_DIGITS, FEWEST_CODES, FEWEST_REPEATS = 3, 5, 5  # of a code, of different ones, and of rows for each
-APART = 4  # so many times as many steps lie between the least and the largest code as there are codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,7 @@ class Caveat:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
+            `guess`, `split-taken`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -135,7 +133,6 @@ def table_caveats(
         yield caveat_of("constant", same, names=", ".join(same))
     yield from beyond_caveats(weigher, weights, reference, pool)
     yield from changed_constants(weigher, weights, rows)
-    yield from code_caveats(weigher, reference)
 
 
 def budget_caveats(problem: SelectionProblem, rows: int) -> Iterator[Caveat]:
@@ -202,36 +199,20 @@ def changed_constants(weigher: Weigher, weights: NDArray[np.float64], rows: int 
         yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=only)
 
 
-def code_caveats(weigher: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
-    """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
-    for j, name in enumerate(reference.names):
-        if not weigher.columns[j].type.is_ranked:
-            continue
-        values = reference.values[:, j]
-        present = values[~np.isnan(values)]
-        if (present < 10 ** (FEWEST_DIGITS - 1)).any() or (present != np.round(present)).any() or present.max() >= 1e12:
-            continue
-        codes = np.unique(present.astype(np.int64))
-        steps = np.diff(codes)
-        often = present.size >= FEWEST_REPEATS * codes.size
-        apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
-        of_one_length = len(str(codes[0])) == len(str(codes[-1]))
-        if often and apart and of_one_length:
-            way = spell(Columns(types={name: "category"}))
-            yield caveat_of("code", (name,), name=name, number=codes.size, lowest=codes[0], highest=codes[-1], way=way)
-
-
 def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
-    """What was guessed about the files and could be otherwise."""
+    """What was guessed about the tables and could be otherwise."""
+    for one in () if pool.guess is None else pool.guess.columns:
+        if one.remark:
+            facts: dict[str, Any] = {"name": one.name, "remark": one.remark, "way": one.way_out}
+            yield caveat_of("guess", (one.name,), serious=one.is_doubtful, **facts)
+    if pool.is_split_by_labels:
+        yield caveat_of("split-taken", serious=True, until=pool.until, way=spell(Split(until=NO_SPLIT)))
     for name, doubt in pool.doubts.items():
         yield caveat_of("doubtful-column", (name,), serious=True, name=name, doubt=doubt)
-    if pool.codes:
-        way = spell(Columns(types=dict.fromkeys(pool.codes, "number")))
-        yield caveat_of("code-taken", pool.codes, names=", ".join(pool.codes), way=way)
     if pool.repeated:
         yield caveat_of("repeated-ids", n=pool.repeated)
-    if pool.positive.lower() not in ("", "1", "true"):
-        name = str(label_column).removesuffix(f"={pool.positive}")
+    if label_column is not None and pool.positive.lower() not in ("", "1", "true"):
+        name = label_column.removesuffix(f"={pool.positive}")
         yield caveat_of("label-value", (name,), value=pool.positive, name=name)
 
 

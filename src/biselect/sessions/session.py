@@ -144,7 +144,7 @@ class ReviewSession:
         identity = {
             "options": options,
             "weighing": _plain(weighing),
-            "reference_until": split.until,
+            "reference_until": tables.pool.until,
             "columns": _plain(table.columns),
             "csv": _plain(table.csv),
             "fingerprint": _fingerprint(tables),

@@ -87,8 +87,8 @@ class WeighedTables:
         names = [path.name for path in paths_of([reference])]
         return replace(
             tables,
-            time_column=table.columns.time,
-            id_column=table.columns.id,
+            time_column=pool.columns.time,
+            id_column=pool.columns.id,
             per=rules.per,
             library=library_of(table.source),
             reference_name=names[0] if names else tables.reference_name,
@@ -99,8 +99,7 @@ class WeighedTables:
         """Weigh a pool whose tables and roles are known."""
         pool.refuse_unusable(form.missing)
         reference, raw, constant = varying(*pool.matrices)
-        own = pool.matrices[0] is pool.matrices[1]
-        aligned, shifts = (raw, ()) if own else move_back(reference, raw, form.drift)
+        aligned, shifts = (raw, ()) if pool.is_own_reference else move_back(reference, raw, form.drift)
         weigher = form.weigher(seed).fit(reference)
         tables: Any = {"reference": reference, "raw": raw, "weighed": aligned}
         return cls(pool=pool, form=form, weigher=weigher, **tables, moved=shifts, constant=constant)
@@ -108,7 +107,7 @@ class WeighedTables:
     @property
     def is_own_reference(self) -> bool:
         """Whether the pool is compared with itself."""
-        return self.pool.matrices[0] is self.pool.matrices[1]
+        return self.pool.is_own_reference
 
     @property
     def scoring(self) -> Scoring:
