@@ -43,11 +43,11 @@ NAMES = {
     ),
     "biselect_quantum.circuits.metrics": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
     "biselect_quantum.uniform": "uniform_energy",
-    "biselect_quantum.shots": "Samples Shots decode_counts",
+    "biselect_quantum.shots": "Samples Shots",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
-        "CompiledCircuit DeviceCircuit NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath "
-        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
+        "DeviceCircuit Layout NetworkPath PATHS Patch PauliOperators Placement QiskitPath "
+        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask "
         "make_patch masked pauli_operators place qasm3_text qpy_bytes retained_mass "
         "to_qiskit"
     ),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.devices.circuit_files import StoredCircuit
+from biselect_quantum.devices import DeviceCircuit
 from biselect_quantum.devices.execution.outcomes import Outcome, outcome
 from biselect_quantum.devices.execution.run import StoredRun, is_fixed, load_run
 from biselect_quantum.devices.execution.runner import execute, progress
@@ -55,9 +55,9 @@ class Circuit:
         """What its compiled form for a device is sealed with."""
         return {"experiment": self.experiment, "cell": dict(self.cell), "on": on}
 
-    def check(self, stored: StoredCircuit, on: str, where: Path) -> None:
+    def check(self, stored: DeviceCircuit, on: str, where: Path) -> None:
         """Refuse a compiled circuit that is not this one for that device."""
-        sealed = stored.manifest.get(ORIGIN) or {}
+        sealed = stored.manifest().get(ORIGIN) or {}
         wanted = self.origin(on)
         if other := [name for name, value in wanted.items() if sealed.get(name) != value]:
             raise InputError(

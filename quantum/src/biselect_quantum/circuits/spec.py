@@ -106,7 +106,16 @@ class AnsatzSpec:
                 strict=True,
             )
         )
-        vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts, grover=grover)
+        checked = {
+            "problem": problem,
+            "schedule": plan,
+            "mixer": classes,
+            "start": begin,
+            "groups": parts,
+            "grover": grover,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # it is frozen from here on
 
     @property
     def depth(self) -> int:

@@ -86,7 +86,7 @@ def run(
         goal = read_threshold(options.threshold, circuit.problem)
         numbers = {"shots": options.shots or SHOTS, "repeats": options.repeats or REPEATS, "seed": options.seed or 0}
         wishes = plan(circuit, on, **numbers, threshold=goal, readout=options.readout or 0)
-    if warning := foreign_device(wishes["on"], circuit.manifest["target"]["name"]):
+    if warning := foreign_device(wishes["on"], circuit.manifest()["target"]["name"]):
         steps.say(f"warning: {warning}", style="bold yellow")
     if options.dry_run:
         return _show_plan(forecast(circuit, wishes), output.json)

@@ -23,7 +23,7 @@ from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.devices._block_positions import UncutTreeError
 from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
-from biselect_quantum.devices.device_circuit import DeviceCircuit, PlacedCircuit, check_trainable
+from biselect_quantum.devices.device_circuit import DeviceCircuit, check_trainable
 from biselect_quantum.devices.masks import EDGES, Mask, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.mixer_order import choose_start, far_reaching, recoloured
 from biselect_quantum.devices.patches import Patch, choose_patch
@@ -33,8 +33,6 @@ from biselect_quantum.devices.targets import load_target
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
-
-    from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
@@ -122,7 +120,7 @@ def compile_problem(
 
 def most_promising(
     problem: SelectionProblem, device: Target, *, progress: Callable[[str], None], **circuit: Any
-) -> tuple[PlacedCircuit, Training]:
+) -> tuple[DeviceCircuit, Training]:
     """The circuit and its angles; a shot in which a gate errs is taken for none.
 
     Args:
@@ -131,25 +129,24 @@ def most_promising(
         progress: told the name of each step as it begins.
         **circuit: depth, schedule, path and seed, as for `place_circuit`.
     """
-    best: tuple[float, PlacedCircuit, Training] | None = None
+    best: tuple[float, DeviceCircuit, Training] | None = None
     for order in ORDERS:
         candidate = place_circuit(problem, device, order=order, progress=progress, **circuit)
         progress(f"Training angles: order {order}")
         trained = candidate.train()
-        compiled = candidate.compile(trained, compare=False).compiled
-        expected = (trained.hit_rate or 0.0) * _flawless(compiled, device)
+        expected = (trained.hit_rate or 0.0) * _flawless(candidate.compile(trained, compare=False))
         if best is None or expected > best[0]:
             best = expected, candidate, trained
     assert best is not None
     return best[1:]
 
 
-def _flawless(compiled: CompiledCircuit, device: Target) -> float:
+def _flawless(circuit: DeviceCircuit) -> float:
     """The chance that no gate errs; 1 where no errors are recorded."""
-    from biselect_quantum.devices.noise.noisy_circuit import cut_noise
+    from biselect_quantum.devices.noise.device_noise import cut_noise
 
     try:
-        return cut_noise(compiled, device).twirled.flawless
+        return cut_noise(circuit).flawless
     except InputError:
         return 1.0
 
@@ -167,7 +164,7 @@ def place_circuit(
     order: str = "chosen",
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
-) -> PlacedCircuit:
+) -> DeviceCircuit:
     """Choose a patch, place the variables and mask the couplings.
 
     Args:
@@ -203,19 +200,19 @@ def place_circuit(
     if isinstance(way, YFramePath):
         basis_start(dense.program())
 
-    def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
-        sparse = masked(problem, mask)
-        spec, final_path = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
-        return PlacedCircuit(
-            problem=problem,
+    def circuit(
+        placement: Placement, mask: Mask, way: CompilationPath, on_edges: DeviceCircuit | None = None
+    ) -> DeviceCircuit:
+        patch = placement.patch
+        spec, final_path = _spec(dense, patch, masked(problem, mask), start, way, device, order, seed, progress)
+        return DeviceCircuit(
+            source=spec,
             target=device,
             path=final_path,
-            placement=placement,
-            mask=mask,
-            surrogate=sparse,
-            spec=spec,
+            qubits=patch.layout,
             seed=seed,
-            **more,
+            placement=placement,
+            on_edges=on_edges,
         )
 
     placement = _placed_on_a_patch(problem, device, registers, seed, progress)

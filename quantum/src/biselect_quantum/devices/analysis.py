@@ -88,17 +88,16 @@ class RepairedFigures:
     strict_gap: float | None
 
 
-def analyse(
-    problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float
-) -> MeasuredFigures:
-    """Figures of strict shots under the dense problem.
+def analyse(repeats: Sequence[Shots], *, threshold: float, reference: float) -> MeasuredFigures:
+    """Figures of strict shots under the dense problem, whose they are.
 
     The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
+    problem = repeats[0].problem
     goal = goal_of(problem, threshold)
-    samples = [shots.samples(problem) for shots in repeats]
+    samples = [shots.samples for shots in repeats]
     shots = np.array([each.shots for each in repeats])
     feasible = np.array([each.shots for each in samples])
     hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in samples])
@@ -134,16 +133,16 @@ def goal_of(problem: SelectionProblem, threshold: float) -> float:
     return threshold + rounding_slack(energy_scale(problem), np.float64)
 
 
-def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> RepairedFigures:
-    """Figures after band-1 repair, of shots in the order of `sparse`, the executed objective.
+def analyse_repaired(repeats: Sequence[Shots], *, reference: float) -> RepairedFigures:
+    """Figures after band-1 repair, of shots under the executed objective, the sparse problem.
 
     The reference is the energy of the sparse classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
-    accepted = [within_one_of_budget(shots, sparse) for shots in repeats]
-    best = _lowest(accepted, sparse)
-    strict = _lowest(repeats, sparse)
+    accepted = [within_one_of_budget(shots) for shots in repeats]
+    best = _lowest(accepted)
+    strict = _lowest(repeats)
     return RepairedFigures(
         accepted_rate=sum(each.shots for each in accepted) / sum(each.shots for each in repeats),
         best_energy=best,
@@ -152,14 +151,13 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
     )
 
 
-def within_one_of_budget(shots: Shots, sparse: SelectionProblem) -> Shots:
+def within_one_of_budget(shots: Shots) -> Shots:
     """Strings that miss a budget by one at most, projected into the sector: postprocessing, never a measurement.
 
     A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that
-    brings a budget closer and lowers the sparse energy most; ties go to the lowest index. Shots are in the order of
-    `sparse`, the executed objective.
+    brings a budget closer and lowers the energy most, that of the executed objective; ties go to the lowest index.
     """
-    n = sparse.n_samples
+    sparse, n = shots.problem, shots.problem.n_samples
     bits = shots.bits.astype(np.int64)
     accepted = (np.abs(_off(bits, sparse)) <= 1).all(axis=1)
     bits, counts = bits[accepted], shots.counts[accepted]
@@ -175,7 +173,7 @@ def within_one_of_budget(shots: Shots, sparse: SelectionProblem) -> Shots:
         best = change.argmin(axis=1)
         able = repairs[rows, best]
         bits[rows[able], best[able]] ^= 1
-    return Shots.of_table(bits, counts)
+    return Shots.of_table(bits, counts, problem=sparse)
 
 
 def _off(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.int64]:
@@ -211,15 +209,13 @@ def closed_gap(fixed: float, warm: float, reference: float) -> float | None:
 
 def pooled(repeats: Sequence[Shots]) -> Shots:
     """The shots of all repeats together."""
-    return Shots.of_table(
-        np.concatenate([shots.bits for shots in repeats]), np.concatenate([shots.counts for shots in repeats])
-    )
+    bits, counts = (np.concatenate([getattr(shots, name) for shots in repeats]) for name in ("bits", "counts"))
+    return Shots.of_table(bits, counts, problem=repeats[0].problem)
 
 
 def _spanned(values: Sequence[float]) -> Range:
     return Range(float(np.median(values)), min(values), max(values))
 
 
-def _lowest(repeats: Sequence[Shots], problem: SelectionProblem) -> float | None:
-    energies = [each.samples(problem).energies for each in repeats]
-    return min((float(each[0]) for each in energies if each.size), default=None)
+def _lowest(repeats: Sequence[Shots]) -> float | None:
+    return min((float(each.samples.energies[0]) for each in repeats if each.samples.energies.size), default=None)

@@ -50,7 +50,7 @@ def test_calibration_comes_first_with_seeds_of_its_own(corrected, tmp_path):
 def test_without_correction_a_repeat_is_one_measurement_of_the_circuit_itself(fixed, tmp_path):
     run = fixed(tmp_path)
     assert [each.seed for each in run.measurements] == run.seeds
-    assert circuit_for(run.measurements[1], run.circuit) is run.circuit.compiled
+    assert circuit_for(run.measurements[1], run.circuit) is run.circuit
 
 
 def test_a_run_killed_at_any_moment_ends_with_the_same_records(corrected, records, tmp_path):

@@ -14,7 +14,7 @@ from biselect_quantum.devices.execution.run import NAME, load_run, repeat_seed
 
 def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):
     content = json.loads((whole.folder / NAME).read_text())
-    assert content["circuit"] == stored.manifest
+    assert content["circuit"] == dict(stored.manifest())
     assert {"problem_hash", "target", "patch", "layout", "placement", "mask", "angles"} <= set(content["circuit"])
     assert content["seeds"] == [repeat_seed(1, repeat) for repeat in range(3)]
     assert content["threshold"]["problem_hash"] == problem.digest
@@ -29,7 +29,7 @@ def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):
         lambda content: content.update(shots=1),
         lambda content: content["seeds"].reverse(),
         lambda content: content["threshold"].update(value=0.0),
-        lambda content: content["circuit"]["layout"]["clbits"].reverse(),
+        lambda content: content["circuit"]["layout"]["read_into"].reverse(),
         lambda content: content["circuit"]["patch"]["samples"].reverse(),
         lambda content: content.pop("hash"),
     ],

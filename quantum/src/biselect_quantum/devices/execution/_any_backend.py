@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import BiselectError, InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution.remote import mask_secrets
 from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, RawShots, Sampler
 from biselect_quantum.devices.qiskit_circuits import cut, foreign_gate, to_qiskit
@@ -53,18 +53,19 @@ class _Given(Sampler):
 
     _backend: Any
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """A device must have every gate where it is used; a simulator may take another for one without errors."""
         if self._backend is not None and _is_placed(self._backend):
-            if foreign := foreign_gate(compiled.circuit, self._backend.target):
+            if foreign := foreign_gate(circuit.gates, self._backend.target):
                 raise InputError(
-                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for {compiled.target!r}; "
+                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for "
+                    f"{circuit.target.description!r}; "
                     "give this backend to compile_problem instead"
                 )
 
-    def _wires(self, compiled: CompiledCircuit) -> QuantumCircuit:
+    def _wires(self, circuit: DeviceCircuit) -> QuantumCircuit:
         """The compiled circuit, on the device's qubits or on its own."""
-        return compiled.circuit if self._backend is not None and _is_placed(self._backend) else cut(compiled.circuit)
+        return circuit.gates if self._backend is not None and _is_placed(self._backend) else cut(circuit.gates)
 
     def _told(self, seeded: bool) -> None:
         self.remark = "" if seeded else f"{self.name} takes no seed: it would not give the same shots again"
@@ -90,17 +91,17 @@ class GivenSampler(_Given):
         exact = isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler)
         self.kind = EXACT if exact else UNKNOWN if backend is None else _kind(backend)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the sampler where it takes one."""
         logical = _keeps_budgets(self._sampler)
-        circuit = to_qiskit(compiled.program) if logical else self._wires(compiled)
+        gates = to_qiskit(circuit.bound) if logical else self._wires(circuit)
         seeded = with_seed(self._sampler, seed)
         self._told(seeded is not None)
         with self._guarded():
-            result = (self._sampler if seeded is None else seeded).run([circuit], shots=shots).result()
-            bits = bits_of(result[0].data, circuit)
+            result = (self._sampler if seeded is None else seeded).run([gates], shots=shots).result()
+            bits = bits_of(result[0].data, gates)
             if logical:
-                return RawShots.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
+                return RawShots.of_variables(circuit, bits)
             return RawShots.of(bits)
 
 
@@ -112,14 +113,14 @@ class GivenBackend(_Given):
         self.name = f"backend:{_plain(backend.name)}"
         self.kind = _kind(backend)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Measure; the seed goes to the backend where it takes one."""
-        circuit = self._wires(compiled)
+        gates = self._wires(circuit)
         seeded = hasattr(self._backend.options, "seed_simulator")
         self._told(seeded)
         with self._guarded():
-            job = self._backend.run(circuit, shots=shots, **({"seed_simulator": seed} if seeded else {}))
-            return RawShots.of(job.result().get_counts(), circuit.num_clbits)
+            job = self._backend.run(gates, shots=shots, **({"seed_simulator": seed} if seeded else {}))
+            return RawShots.of(job.result().get_counts(), gates.num_clbits)
 
 
 def with_seed(sampler: BaseSamplerV2, seed: int) -> Any:

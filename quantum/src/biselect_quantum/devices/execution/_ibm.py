@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution import remote
 from biselect_quantum.devices.execution.remote import account_secrets, mask_secrets
 from biselect_quantum.devices.qiskit_circuits import check_gates
@@ -38,9 +38,9 @@ class IbmSampling(remote.Service):
         self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
         self.name = f"ibm:{self._backend.name}"
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """The device must have every gate where it is used; the client no longer looks before it hands in."""
-        check_gates(compiled.circuit, self._backend.target, self.name, compiled.target)
+        check_gates(circuit, self._backend.target, self.name)
 
     @classmethod
     def connect(cls, device: str) -> Self:

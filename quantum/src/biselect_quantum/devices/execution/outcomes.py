@@ -14,40 +14,40 @@ from biselect_quantum.devices.analysis import (
     goal_of,
     pooled,
 )
-from biselect_quantum.devices.circuit_files import StoredCircuit
-from biselect_quantum.devices.compiled_circuit import Resources
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution.run import StoredRun, by_repeat, calibration_of, measurements
 from biselect_quantum.devices.execution.samplers import RawShots, place_of, sampler_for
 from biselect_quantum.devices.readout import Corrected, UnreadableBitError, correct
+from biselect_quantum.devices.resources import Resources
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 
 
-def forecast(circuit: StoredCircuit, request: Mapping[str, Any]) -> dict[str, Any]:
+def forecast(circuit: DeviceCircuit, request: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a `plan`, or of a fixed run's content; refuses what a simulator could not measure.
 
     No service is asked.
     """
-    place, compiled, planned = place_of(request["on"]), circuit.compiled, measurements(request)
+    place, planned = place_of(request["on"]), measurements(request)
     if not place.service:
-        sampler_for(request["on"]).check(compiled)
+        sampler_for(request["on"]).check(circuit)
     return {
         "on": request["on"],
         "kind": request["kind"],
         "problem_hash": circuit.problem.digest,
-        "target": circuit.manifest["target"],
-        "qubits": compiled.program.qubits,
-        "physical_qubits": list(compiled.final_layout),
-        "path": compiled.path.name,
-        "depth": compiled.resources.depth,
-        "two_qubit_gates": compiled.resources.two_qubit_gates,
+        "target": circuit.manifest()["target"],
+        "qubits": circuit.program.qubits,
+        "physical_qubits": list(circuit.layout.measured_on),
+        "path": circuit.path.name,
+        "depth": circuit.resources.depth,
+        "two_qubit_gates": circuit.resources.two_qubit_gates,
         **{name: request[name] for name in ("shots", "repeats", "seeds")},
-        "circuit_seconds": compiled.resources.duration,
+        "circuit_seconds": circuit.resources.duration,
         "readout": request["readout"],
         "circuits": len(planned),
         "shots_taken": sum(measurement.shots for measurement in planned),
-        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in planned)),
+        "estimated_device_seconds": device_seconds(circuit.resources, sum(each.shots for each in planned)),
     }
 
 
@@ -99,24 +99,22 @@ def outcome(run: StoredRun, readouts: Sequence[RawShots]) -> Outcome:
     Returns:
         Figures of the shots as measured, after repair and, where it was asked for, after readout correction.
     """
-    problem, sparse = run.circuit.problem, run.circuit.surrogate
-    layout = run.circuit.compiled.clbits
-    repeats = by_repeat(run.measurements, readouts)
-    dense_shots = [readout.decoded(problem, layout) for readout in repeats]
-    sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
+    problem = run.circuit.problem
+    dense_shots = [run.circuit.decode(readout) for readout in by_repeat(run.measurements, readouts)]
+    sparse_shots = [shots.under(run.circuit.surrogate) for shots in dense_shots]
     threshold = run.threshold.of(problem)
     corrected = uncorrected = None
     if calibration := calibration_of(run.circuit, run.measurements, readouts):
-        facts: dict[str, Any] = {"layout": layout, "seed": int(run.content["seed"])}
+        facts: dict[str, Any] = {"layout": run.circuit.layout.read_into, "seed": int(run.content["seed"])}
         try:
-            corrected = correct(pooled(dense_shots), calibration, problem, goal=goal_of(problem, threshold), **facts)
+            corrected = correct(pooled(dense_shots), calibration, goal=goal_of(problem, threshold), **facts)
         except UnreadableBitError as error:  # shots that were paid for keep all their other figures
             uncorrected = str(error)
     return Outcome(
         run=run,
         kind=run.kind,
-        strict=analyse(problem, dense_shots, threshold=threshold, reference=run.reference("dense")),
-        repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
+        strict=analyse(dense_shots, threshold=threshold, reference=run.reference("dense")),
+        repaired=analyse_repaired(sparse_shots, reference=run.reference("sparse")),
         shots_taken=sum(readout.shots for readout in readouts),
         corrected=corrected,
         uncorrected=uncorrected,

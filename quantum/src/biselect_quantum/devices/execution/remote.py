@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 from biselect.errors import BiselectError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution.samplers import HARDWARE, RawShots, Sampler
 from biselect_quantum.devices.targets import snapshot
 from biselect_quantum.shots import bit_table
@@ -137,17 +137,17 @@ class Service(Sampler, ABC):
     kind = HARDWARE
     _backend: Any
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """The service itself refuses what its device cannot run, before it takes the job."""
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
-        return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)
+        return self.collect(self.submit(circuit, shots, f"biselect-{seed}"), WAIT)
 
-    def submit(self, compiled: CompiledCircuit, shots: int, tag: str) -> str:
+    def submit(self, circuit: DeviceCircuit, shots: int, tag: str) -> str:
         """Hand in one job of one circuit; gives the job's id."""
         with self._guarded("submitting"):
-            return str(self._run(compiled.circuit, shots, tag).job_id())
+            return str(self._run(circuit.gates, shots, tag).job_id())
 
     @abstractmethod
     def find(self, tag: str) -> str | None:

@@ -26,9 +26,8 @@ from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect_quantum.circuits.thresholds import Threshold
-from biselect_quantum.devices.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
-from biselect_quantum.devices.device_circuit import installed
+from biselect_quantum.devices.circuit_files import NEEDED, circuit_of, json_bytes
+from biselect_quantum.devices.device_circuit import DeviceCircuit, installed
 from biselect_quantum.devices.execution.samplers import (
     GIVEN,
     KINDS,
@@ -84,11 +83,11 @@ def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
     return (*calibration, *repeats)
 
 
-def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> CompiledCircuit:
+def circuit_for(measurement: Measurement, circuit: DeviceCircuit) -> DeviceCircuit:
     """What is measured: the compiled circuit, or one that calibrates its readout."""
     if measurement.repeat is not None:
-        return circuit.compiled
-    return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
+        return circuit
+    return calibration_circuit(circuit, measurement.part, measurement.frame)
 
 
 def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots]) -> list[RawShots]:
@@ -97,17 +96,17 @@ def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots]) -> l
 
 
 def calibration_of(
-    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
+    circuit: DeviceCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
 ) -> ReadoutCalibration | None:
     """What calibration read; None if there was none."""
     pairs = [(each, readout) for each, readout in zip(planned, readouts, strict=True) if each.repeat is None]
     if not pairs:
         return None
-    width = circuit.compiled.circuit.num_clbits
+    width = circuit.gates.num_clbits
     return ReadoutCalibration(
         prepared=np.array([prepared(width, each.part, each.frame) for each, _ in pairs]),
         read=[readout for _, readout in pairs],
-        pulse_errors=pulse_errors(circuit.compiled, circuit.target),
+        pulse_errors=pulse_errors(circuit),
     )
 
 
@@ -135,7 +134,7 @@ class StoredRun:
     """
 
     content: dict[str, Any]
-    circuit: StoredCircuit
+    circuit: DeviceCircuit
     folder: Path
 
     @property
@@ -184,7 +183,7 @@ class StoredRun:
 
 
 def plan(
-    circuit: StoredCircuit,
+    circuit: DeviceCircuit,
     on: Any,
     *,
     shots: int,
@@ -225,7 +224,7 @@ def plan(
         raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
     request = {
         "format": FORMAT,
-        "circuit": circuit.manifest,
+        "circuit": dict(circuit.manifest()),
         "on": name,
         "kind": kind,
         "shots": shots,
@@ -247,7 +246,7 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
+def freeze(circuit: DeviceCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:

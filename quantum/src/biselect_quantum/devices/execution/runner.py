@@ -8,7 +8,7 @@ from typing import Any
 from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
+from biselect_quantum.devices._circuit_checks import check_meaning
 from biselect_quantum.devices.device_circuit import DeviceCircuit, installed
 from biselect_quantum.devices.execution import remote
 from biselect_quantum.devices.execution.run import PARTS, StoredRun, circuit_for
@@ -83,7 +83,7 @@ def execute(
         return readouts
 
 
-def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
+def take_shots(circuit: DeviceCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
     """Take shots of a circuit without any file; `plan`, `freeze` and `execute` keep them.
 
     A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
@@ -98,10 +98,10 @@ def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 
         Bitstrings under the problem's variables: column i is sample i, column N + j feature j.
     """
     sampler = sampler_for(on)
-    sampler.check(circuit.compiled)
-    check_circuit(circuit)
-    readout = sampler.sample(circuit.compiled, check_integer("shots", shots), check_integer("seed", seed, least=0))
-    return readout.decoded(circuit.problem, circuit.compiled.clbits)
+    sampler.check(circuit)
+    check_meaning(circuit)
+    readout = sampler.sample(circuit, check_integer("shots", shots), check_integer("seed", seed, least=0))
+    return circuit.decode(readout)
 
 
 def progress(run: StoredRun) -> tuple[int, int]:
@@ -131,7 +131,7 @@ def _submit(run: StoredRun, service: remote.Service, store: RunStore, missing: r
             continue
         if calibration is None:
             calibration = _keep_calibration(run, service)
-            if calibration != run.circuit.manifest["target"]["hash"]:
+            if calibration != run.circuit.manifest()["target"]["hash"]:
                 say("the device's calibration is not the one the circuit was compiled for; it is kept with the run")
         tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
         store.note(number, "submitting", tag=tag)

@@ -64,7 +64,7 @@ class RunStore:
 
     def check(self, number: int, readout: RawShots) -> None:
         """Refuse what a measurement of the run cannot have given."""
-        width, clbits = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
+        width, clbits = readout.bits.shape[1], self._run.circuit.gates.num_clbits
         if width != clbits:
             raise InputError(f"the shots have {width} classical bits, the circuit has {clbits}")
         planned_shots = self._run.measurements[number].shots
