@@ -30,8 +30,8 @@ NAMES = {
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
     "biselect.pages": "render_html render_inspection render_monitor",
     "biselect_quantum": (
-        "Ansatz AnsatzSpec Observable Program Schedule SectorSampler Threshold Training compile_problem "
-        "execute load_circuit load_target place_circuit plan take_shots train"
+        "Ansatz AnsatzSpec Nulls Observable Program Schedule SectorSampler Threshold Training compile_problem "
+        "execute load_circuit load_target nulls place_circuit plan take_shots train"
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
@@ -41,7 +41,7 @@ NAMES = {
     "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect_quantum.circuits.metrics": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
+    "biselect_quantum.circuits.metrics": "DepthFigures by_depth",
     "biselect_quantum.uniform": "uniform_energy",
     "biselect_quantum.shots": "Samples Shots",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",

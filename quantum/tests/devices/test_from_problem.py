@@ -11,7 +11,7 @@ def test_the_order_taken_is_expected_to_hit_no_less_than_the_other():
     problem = SelectionProblem(coupling=np.random.default_rng(4).normal(size=(4, 3)), k=2, m=1)
 
     def expected(made):
-        return made.training.hit_rate * cut_noise(made).flawless
+        return -made.training.objective["threshold"], made.training.hit_rate * cut_noise(made).flawless
 
     taken = expected(compile_problem(problem, "boston", depth=1, compare=False))
     others = []

@@ -330,7 +330,6 @@ def state_of_the_simulator(w):
 def mean_of_the_simulator(w):
     mean = sum(chance * w.energies[choice] for choice, chance in w.chances.items())
     assert w.ansatz.expectation(w.angles) == pytest.approx(mean, abs=1e-5)
-    assert w.ansatz.many(w.angles[None])[0] == pytest.approx(mean, abs=1e-5)
 
 
 def hits_of_the_simulator(w):

@@ -173,6 +173,7 @@ class AnsatzSpec:
         schedule: str | Schedule | None = None,
         mixer: Any = None,
         start: Start | None = None,
+        groups: Sequence[CostGroup] | None = None,
         seed: int | np.random.Generator | None = 0,
     ) -> AnsatzSpec:
         """Change some parts of the circuit and keep the others; another depth takes the schedule of the same name."""
@@ -187,7 +188,7 @@ class AnsatzSpec:
             schedule,
             (GROVER if self.grover else self.mixer) if mixer is None else mixer,
             own_start if start is None else start,
-            groups=self.groups,
+            groups=self.groups if groups is None else groups,
             seed=seed,
         )
 

@@ -42,7 +42,7 @@ def compile_(
             *("target", "path", "registers", "keep", "seed"),
             depth="p; known for angles from a file, else 3.",
             schedule="Of the angles: known for those of a file; else fully-grouped, bilinear for a list.",
-            start="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json.",
+            start="auto (the likeliest to find the best), reach, random, canonical, dicke, or a selection.json.",
         ),
     ] = CircuitOptions(target="boston", path="y-frame", registers="auto", start="auto", keep="edges"),
     output: Annotated[

@@ -1,4 +1,4 @@
-"""From a problem to a compiled circuit: of a few the one whose shots are expected to find the optimum most often.
+"""From a problem to a compiled circuit: of a few the one whose shots are expected to be best.
 
 How well a circuit trains is not known beforehand and differs more from one to the next than their errors do, so each is
 trained and weighed by the chance that no gate errs. They differ in the order of the mixer edges: the plain colouring,
@@ -39,7 +39,7 @@ PATCHES = 8  # tried where rules want groups of connected qubits
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
 SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
 REACH = "reach"  # start where the most choices can be reached from
-AUTO = "auto"  # of a few circuits the one that is expected to hit the optimum most often
+AUTO = "auto"  # of a few circuits the one whose shots are expected to be best
 ORDERS = ("chosen", "plain")
 
 
@@ -72,8 +72,8 @@ def compile_problem(
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
             choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
-            and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
-            most often (`most_promising`).
+            and registers are left open too, of two orders of the mixer the one whose shots are expected to be best
+            (`most_promising`).
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
@@ -129,12 +129,13 @@ def most_promising(
         progress: told the name of each step as it begins.
         **circuit: depth, schedule, path and seed, as for `place_circuit`.
     """
-    best: tuple[float, DeviceCircuit, Training] | None = None
+    best: tuple[tuple[float, float], DeviceCircuit, Training] | None = None
     for order in ORDERS:
         candidate = place_circuit(problem, device, order=order, progress=progress, **circuit)
         progress(f"Training angles: order {order}")
         trained = candidate.train()
-        expected = (trained.hit_rate or 0.0) * _flawless(candidate.compile(trained, compare=False))
+        hits = (trained.hit_rate or 0.0) * _flawless(candidate.compile(trained, compare=False))
+        expected = -trained.objective["threshold"], hits  # the lower energy that its own shots found comes first
         if best is None or expected > best[0]:
             best = expected, candidate, trained
     assert best is not None

@@ -23,7 +23,7 @@ from biselect.options import ANY, spell
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
-from biselect_quantum.circuits.training.trainer import backend_for
+from biselect_quantum.circuits.training.trainer import OPTIONS, backend_for
 from biselect_quantum.devices.layout import Layout, Qubit
 from biselect_quantum.devices.masks import Mask, distortion_bound, masked, retained_mass
 from biselect_quantum.devices.mixer_order import recoloured
@@ -32,6 +32,7 @@ from biselect_quantum.devices.paths import OPT3_CZ, STRONGEST_QISKIT, Y_FRAME, C
 from biselect_quantum.devices.placement import Placement
 from biselect_quantum.devices.resources import Resources, added_by
 from biselect_quantum.devices.targets import has_rzz, snapshot
+from biselect_quantum.options import TrainingOptions
 from biselect_quantum.shots import CountedBits, Shots, bit_table, decode_bits
 from biselect_quantum.simulate.program import Program
 
@@ -152,16 +153,23 @@ class DeviceCircuit:
         """The program with its angles fixed: what the gates do."""
         return self.program.bind(self.compiled.angles)
 
-    def train(self) -> Training:
-        """Train angles for this very circuit by its hits of the dense optimum; train on `spec` for another objective.
+    def train(self, options: TrainingOptions | None = None, **more: Any) -> Training:
+        """Train angles for this very circuit, its dense energies as the goal; see `biselect_quantum.train`.
+
+        Args:
+            options: as `train` takes them; without a budget the sector's size sets one.
+            **more: as `train` takes them.
 
         Returns:
             Angles in the convention of `Ansatz`.
         """
         spec, size = self.spec, check_trainable(self.problem)
-        evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
-        ansatz = Ansatz.from_spec(spec, backend=backend_for(self.problem, spec.depth, evaluations))
-        return ansatz.train(objective="optimum", evaluations=evaluations, seed=self.seed)
+        how = replace(options or TrainingOptions(), **{name: more.pop(name) for name in OPTIONS if name in more})
+        if how.evaluations is None and how.seconds is None:
+            how = replace(how, evaluations=int(np.clip(min(size, WORK / size), *EVALUATIONS)))
+        backend = backend_for(self.problem, spec.depth, how.evaluations or EVALUATIONS[1])
+        ansatz = Ansatz.from_spec(spec, backend=backend, dtype=how.dtype)
+        return ansatz.train(how, **{"seed": self.seed, **more})
 
     def differences(self, trained: Training) -> list[str]:
         """Name the parts in which this circuit differs from the one that angles were trained for; for people."""
