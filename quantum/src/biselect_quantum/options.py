@@ -133,6 +133,9 @@ class RunOptions(Options, heading="Shots", parameter="run"):
     readout: Annotated[
         int | None, Flag("Correct the readout by so many calibration shots.", value="SHOTS", least=2)
     ] = None
+    alone: Annotated[
+        bool, Flag("Do not measure the controls that hits are held against; then no hit rate is printed.")
+    ] = False
     wait: Annotated[float | None, Flag("Seconds to wait for each job of a service.", value="SECONDS", least=0)] = None
     resubmit: Annotated[bool, Flag("Hand jobs in again that give no shots.")] = False
     dry_run: Annotated[bool, Flag("Say what would be run and how long; run nothing.")] = False

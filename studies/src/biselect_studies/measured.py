@@ -196,6 +196,6 @@ def kept_run(home: Path, circuit: Circuit) -> StoredRun | None:
 def _kept_outcome(run: StoredRun) -> Outcome | None:
     """The figures of a finished run; None for one that is not, or that another process is at."""
     try:
-        return outcome(run, execute(run)) if progress(run)[0] == len(run.seeds) else None
+        return outcome(run, execute(run)) if progress(run)[0] == len(run.measurements) else None
     except BusyError:
         return None

@@ -149,7 +149,8 @@ class OnDevice:
         known = stored.manifest()[ORIGIN]["threshold"]
         threshold = None if known is None else Threshold(**known)
         repeats, shots = circuit.size(self.on)
-        asked = plan(stored, self.on, shots=shots, repeats=repeats, seed=SEED, threshold=threshold)
+        sizes = {"shots": shots, "repeats": repeats, "seed": SEED}
+        asked = plan(stored, self.on, **sizes, threshold=threshold, controls=False)
         return freeze(stored, self._home / circuit.name / COMPILED, run_folder(self._home, circuit), asked)
 
     def _attempt(self, circuit: Circuit, run: StoredRun, *, wait: float | None, resubmit: bool = False) -> None:
@@ -159,7 +160,7 @@ class OnDevice:
             self._say(f"{circuit.name}: {text}")
 
         try:
-            sampler = None if progress(run)[0] == len(run.seeds) else self._sampler
+            sampler = None if progress(run)[0] == len(run.measurements) else self._sampler
             conclude(run, execute(run, sampler, wait=wait, resubmit=resubmit, say=say))
         except StillWaitingError as error:
             self.pending[circuit.name] = str(error)

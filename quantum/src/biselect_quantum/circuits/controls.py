@@ -33,7 +33,6 @@ from biselect.progress import Progress, progress_of
 from biselect_quantum.circuits.cost_groups import CostGroup
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training.objectives import HITS
-from biselect_quantum.circuits.training.records import knowledge_of
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.uniform import uniform_choices
 
@@ -180,13 +179,8 @@ def nulls(
     >>> table.factor("couplings").tolist()  # there are none
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    objective = training.objective
-    told = objective["name"] == HITS
-    goal = float(objective["threshold"] if told else ansatz.energies.min())
-    how: dict[str, Any] = {"strategy": training.strategy, "evaluations": training.evaluations}
-    how |= {"share": objective["share"], "progress": False, "threshold": goal if told else None}
-    how["objective"] = dict(objective["weights"]) if objective["name"] in (HITS, "blend") else objective["name"]
-    start = _start_energy(ansatz.spec)
+    how, start = recipe(training), _start_energy(ansatz.spec)
+    goal = float(ansatz.energies.min() if how["threshold"] is None else how["threshold"])
 
     def measure(spec: AnsatzSpec, seed: int) -> Trial:
         on = ansatz.with_spec(spec)
@@ -201,8 +195,17 @@ def nulls(
     with progress_of(progress, "Training controls", shown_as="rows") as reporter:
         return held_against(
             ansatz.spec, measure, known, goal=goal, seeds=seeds, shots=shots,
-            knowledge=knowledge_of(str(objective["name"])), progress=reporter,
+            knowledge=training.knowledge, progress=reporter,
         )  # fmt: skip
+
+
+def recipe(training: Training) -> dict[str, Any]:
+    """How a circuit was trained, as `train` takes it: the same for its controls."""
+    objective = training.objective
+    told = objective["name"] == HITS
+    weights = dict(objective["weights"]) if objective["name"] in (HITS, "blend") else objective["name"]
+    how: dict[str, Any] = {"strategy": training.strategy, "evaluations": training.evaluations, "objective": weights}
+    return how | {"share": objective["share"], "threshold": objective["threshold"] if told else None, "progress": False}
 
 
 def held_against(

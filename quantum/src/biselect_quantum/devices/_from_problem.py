@@ -12,18 +12,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.errors import InputError
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.controls import CIRCUITS, control, recipe
 from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.mixers import edges_inside
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.devices._block_positions import UncutTreeError
 from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
-from biselect_quantum.devices.device_circuit import DeviceCircuit, check_trainable
+from biselect_quantum.devices.device_circuit import TRAINABLE, DeviceCircuit, check_trainable
 from biselect_quantum.devices.masks import EDGES, Mask, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.mixer_order import choose_start, far_reaching, recoloured
 from biselect_quantum.devices.patches import Patch, choose_patch
@@ -76,7 +79,8 @@ def compile_problem(
             (`most_promising`).
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
-        compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
+        compare: whether plain Qiskit compiles the same ansatz too, a network is held against its edges alone, and
+            controls are trained beside angles that were trained for this circuit.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
 
@@ -115,7 +119,21 @@ def compile_problem(
     if angles is None:
         progress("Training angles")
         angles = circuit.train()
-    return circuit.compile(angles, compare=compare, progress=progress)
+    made = circuit.compile(angles, compare=compare, progress=progress)
+    if compare and made.training is not None and problem.sector.size <= TRAINABLE:
+        progress("Training controls")
+        made = made.with_controls(trained_controls(made, made.training))
+    return made
+
+
+def trained_controls(circuit: DeviceCircuit, training: Training) -> dict[str, NDArray[np.float64]]:
+    """Angles of a circuit's controls, each trained as the circuit itself was."""
+    angles, seed = {}, circuit.seed
+    for row in CIRCUITS[:-1]:
+        spec = control(circuit.spec, row, seed)
+        ansatz = Ansatz.from_spec(spec, backend=backend_for(circuit.problem, spec.depth, training.evaluations))
+        angles[row] = ansatz.train(seed=seed, **recipe(training)).angles
+    return angles
 
 
 def most_promising(

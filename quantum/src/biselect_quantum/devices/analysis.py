@@ -49,6 +49,7 @@ class MeasuredFigures:
         tail_energy: CVaR₅, mean of the lowest 5 % of the feasible shots.
         z_rand: (mean_energy - μ_RF) / σ_RF.
         dense_gap: best_energy above the classical reference.
+        improved: share of the shots inside the budgets below the energy of the start; None for a superposition.
         best_energy_by_repeat: median, lowest and highest repeat that had a feasible shot.
     """
 
@@ -68,6 +69,7 @@ class MeasuredFigures:
     tail_energy: float | None
     z_rand: float | None
     dense_gap: float | None
+    improved: float | None
     best_energy_by_repeat: Range | None
 
 
@@ -88,10 +90,13 @@ class RepairedFigures:
     strict_gap: float | None
 
 
-def analyse(repeats: Sequence[Shots], *, threshold: float, reference: float) -> MeasuredFigures:
+def analyse(
+    repeats: Sequence[Shots], *, threshold: float, reference: float, start: float | None = None
+) -> MeasuredFigures:
     """Figures of strict shots under the dense problem, whose they are.
 
-    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
+    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one; the
+    start is the energy of the choice that the circuit starts from.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
@@ -124,6 +129,7 @@ def analyse(repeats: Sequence[Shots], *, threshold: float, reference: float) -> 
         tail_energy=float(energies[: max(1, int(np.ceil(TAIL * energies.size)))].mean()) if energies.size else None,
         z_rand=None if average is None or spread == 0 else (average - mean) / spread,
         dense_gap=min(bests) - reference if bests else None,
+        improved=None if start is None else float((energies < 2 * start - goal_of(problem, start)).sum() / shots.sum()),
         best_energy_by_repeat=_spanned(bests) if bests else None,
     )
 

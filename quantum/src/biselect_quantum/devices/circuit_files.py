@@ -119,7 +119,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> DeviceCircuit:
             record=dict(manifest),
         )
         check_unchanged(circuit)
-    return circuit
+        return circuit.with_controls(manifest["controls"])
 
 
 def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:

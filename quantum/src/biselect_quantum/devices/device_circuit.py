@@ -18,9 +18,11 @@ from numpy.typing import ArrayLike
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import count_in_words
+from biselect.core.untrusted import seal
 from biselect.errors import InputError
 from biselect.options import ANY, spell
 from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.controls import control
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.circuits.training.trainer import OPTIONS, backend_for
@@ -68,6 +70,7 @@ class DeviceCircuit:
         on_edges: beside a SWAP network, the circuit that keeps what lies on hardware edges.
         native: what compiling added; None until then.
         references: what the same ansatz costs by plain Qiskit, by name.
+        controls: the same circuit with less of the problem, compiled, by their rows in `Nulls`.
         training: how the angles were found, if for this very circuit.
         notes: what a reader should know, such as that the angles were trained for another circuit.
         record: the manifest of a circuit that was read from files.
@@ -82,6 +85,7 @@ class DeviceCircuit:
     on_edges: DeviceCircuit | None = None
     native: NativeCircuit | None = None
     references: Mapping[str, Resources] = field(default_factory=dict)
+    controls: Mapping[str, DeviceCircuit] = field(default_factory=dict)
     training: Training | None = None
     notes: tuple[str, ...] = ()
     record: Mapping[str, Any] | None = None
@@ -213,10 +217,23 @@ class DeviceCircuit:
             native=native(self.path.name, self.path),
             references=references,
             on_edges=beside,
+            controls={},
             training=None if differ else trained,
             notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
             record=None,
         )
+
+    def with_controls(self, angles: Mapping[str, ArrayLike | Mapping[str, float]]) -> DeviceCircuit:
+        """Put the compiled controls of the same circuit beside it: what its hits are held against.
+
+        Args:
+            angles: of each control, by its row in `Nulls`: mixer, fields or shuffled.
+        """
+        others = {row: replace(self, source=control(self.spec, row, self.seed), record=None) for row in angles}
+        compiled = {row: circuit.compile(angles[row], compare=False) for row, circuit in others.items()}
+        facts = {row: circuit.angles for row, circuit in compiled.items()}
+        record = self.record if self.record is None else seal({**self.record, "controls": facts})
+        return replace(self, controls=compiled, record=record)
 
     def added_layer(self) -> Resources:
         """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
@@ -269,6 +286,7 @@ class DeviceCircuit:
             "schedule": self.spec.schedule.name,
             "depth": len(self.program.layers),
             "angles": self.angles,
+            "knowledge": None if self.training is None else self.training.knowledge,
             "start": None if bits is None else list(bits),
             "mixer": {
                 name: [list(edge) for group in classes for edge in group]
@@ -283,6 +301,7 @@ class DeviceCircuit:
             "distortion_bound": distortion_bound(self.problem, self.mask),
             "resources": asdict(self.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
+            "controls": {row: circuit.angles for row, circuit in self.controls.items()},
             "on_edges": None
             if beside is None or beside.native is None
             else {"resources": asdict(beside.resources), "retained_share": beside.retained_share},

@@ -42,7 +42,7 @@ class Misreading(AerSampling):
 def test_calibration_comes_first_with_seeds_of_its_own(corrected, tmp_path):
     taken = corrected(tmp_path, 61).measurements
     assert [each.name for each in taken] == ["calibration 1 of 2", "calibration 2 of 2", "repeat 1", "repeat 2"]
-    assert [each.shots for each in taken] == [31, 30, 40, 40]
+    assert [each.shots for each in taken] == [31, 31, 40, 40]
     assert len({each.seed for each in taken}) == 4 and taken[0].frame == taken[1].frame
     assert {name: (tmp_path / name).exists() for name in NEEDED} == dict.fromkeys(NEEDED, True)
 

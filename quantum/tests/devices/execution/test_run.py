@@ -98,7 +98,7 @@ def test_a_run_of_an_earlier_format_is_refused_in_one_sentence(fixed, tmp_path):
     fixed(tmp_path)
     content = json.loads((tmp_path / NAME).read_text())
     (tmp_path / NAME).write_text(json.dumps(seal({**content, "format": "biselect-run-1"})))
-    with pytest.raises(InputError, match=r"format is biselect-run-1, .* reads biselect-run-4"):
+    with pytest.raises(InputError, match=r"format is biselect-run-1, .* reads biselect-run-5"):
         load_run(tmp_path)
 
 

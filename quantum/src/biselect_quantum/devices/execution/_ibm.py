@@ -1,6 +1,6 @@
 """IBM Quantum through Qiskit Runtime's client-side sampler."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
@@ -61,15 +61,15 @@ class IbmSampling(remote.Service):
             jobs = self._service.jobs(job_tags=[tag], limit=1)
         return str(jobs[0].job_id()) if jobs else None
 
-    def _run(self, circuit: Any, shots: int, tag: str) -> Any:
+    def _run(self, circuits: Sequence[DeviceCircuit], shots: int, tag: str) -> Any:
         sampler = self._make_sampler(mode=self._mode, options={"environment": {"job_tags": [tag]}})
-        return sampler.run([circuit], shots=shots)
+        return sampler.run([circuit.gates for circuit in circuits], shots=shots)
 
-    def _measured(self, job: str, wait: float | None) -> Any:
+    def _measured(self, job: str, circuits: Sequence[DeviceCircuit], wait: float | None) -> Sequence[Any]:
         result = self._service.job(job).result(timeout=wait)
-        if result is None or not len(result):
+        if result is None:
             raise remote.JobFailedError(f"job {job} ended without a result")
-        return result[0].join_data()
+        return [pub.join_data() for pub in result]
 
     def _meaning(self, error: Exception) -> type[remote.ServiceError]:
         if isinstance(error, exceptions.RuntimeJobTimeoutError):
