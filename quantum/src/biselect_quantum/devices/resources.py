@@ -1,12 +1,9 @@
-"""CompiledCircuit: a circuit in a device's own gates, with everything needed to read its bits and to judge its cost."""
+"""Resources: what a compiled circuit costs, counted on its gates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from biselect_quantum.devices.paths import CompilationPath
-from biselect_quantum.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
@@ -35,35 +32,6 @@ class Resources:
     duration: float | None
     gate_duration: float | None
     pulse_depth: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CompiledCircuit:
-    """A circuit in a device's own gates, with the layouts that its bits are read by.
-
-    Attributes:
-        circuit: in native gates on physical qubits, measured.
-        program: what it does, order of the mixer included. Qubit q is sample q of the problem, or feature q - N.
-        path: how it was made.
-        target: name of the device.
-        seed: of the transpiler.
-        initial_layout: physical qubit on which logical qubit q begins.
-        final_layout: physical qubit on which logical qubit q is measured.
-        clbits: classical bit that holds logical qubit q.
-        resources: what it costs.
-        late: the program with its angles free, and their values, where they were bound after transpilation.
-    """
-
-    circuit: QuantumCircuit
-    program: Program
-    path: CompilationPath
-    target: str
-    seed: int
-    initial_layout: tuple[int, ...]
-    final_layout: tuple[int, ...]
-    clbits: tuple[int, ...]
-    resources: Resources
-    late: tuple[Program, tuple[float, ...]] | None = None
 
 
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:

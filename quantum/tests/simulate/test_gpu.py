@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from biselect.core import Group, Rules, SelectionProblem
-from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.circuits.cost_groups import split_terms
 from biselect_quantum.simulate._cube_tables import make_tables, phase_cubes
 from biselect_quantum.simulate._gpu import GpuSimulator
-from biselect_quantum.simulate._gpu_batch import GpuBatch
 from biselect_quantum.simulate.layers import ENERGY, Observable
 
 from . import cuda_on_cpu
-
-ENOUGH, LITTLE = 227 * 1024, 5 * 1024  # shared memory: for whole states, for a few rows
 
 
 @pytest.fixture(scope="module")
@@ -64,41 +59,6 @@ def observables(ansatz, rng):
     }
 
 
-def check(ansatz, angles, observable, values_alone=False):
-    batch = GpuBatch(ansatz.problem, ansatz.samples, ansatz.features, ansatz._by_pair, ansatz._start)
-    expected = [ansatz.value_and_gradient(vector, observable) for vector in angles]
-    layer_angles = ansatz.schedule.expand_batch(angles)
-    values, gradients = batch.values_and_gradients(layer_angles, observable)
-    np.testing.assert_allclose(values, [value for value, _ in expected], atol=1e-5)
-    np.testing.assert_allclose(ansatz.schedule.pull_back(gradients), [slope for _, slope in expected], atol=1e-5)
-    if values_alone:
-        np.testing.assert_allclose(batch.values(layer_angles, observable), values, atol=1e-6)
-
-
-@pytest.mark.parametrize("shared", [ENOUGH, LITTLE], ids=["whole", "rows"])
-@pytest.mark.parametrize("start", ["dicke", "canonical", "state"])
-def test_batches_agree_with_single_evaluations(monkeypatch, folder, shared, start):
-    cuda_on_cpu.use(monkeypatch, folder, shared)
-    problem, rng = small_problem(), np.random.default_rng(1)
-    for depth in (1, 2, 3):
-        ansatz = Ansatz(problem, depth, start=start_of(start, problem, rng), backend="plain")
-        for name, observable in observables(ansatz, rng).items():
-            quick = (start, name) in {("dicke", "energy"), ("canonical", "two")} and (depth > 1 or name == "energy")
-            check(ansatz, rng.uniform(-1.5, 1.5, size=(3, ansatz.size)), observable, values_alone=quick)
-
-
-def test_batches_take_any_groups_schedule_mixer_and_rules(monkeypatch, folder):
-    cuda_on_cpu.use(monkeypatch, folder)
-    problem, rng = ruled_problem(), np.random.default_rng(2)
-    numbers = rng.integers(3, size=7 + 5 + 35)
-    numbers[:3] = range(3)
-    for schedule in ("tied", "layerwise", "fixed-transport"):
-        how = {"mixer": ("complete", "path"), "start": "random", "groups": split_terms(problem, numbers)}
-        ansatz = Ansatz(problem, 2, schedule, **how, backend="plain")
-        for name in ("two", "energy"):
-            check(ansatz, rng.uniform(-1.5, 1.5, size=(2, ansatz.size)), observables(ansatz, rng)[name])
-
-
 @pytest.mark.parametrize(("start", "rules"), [("dicke", False), ("state", False), ("dicke", True)])
 def test_one_large_circuit_agrees_with_the_plain_backend(monkeypatch, folder, start, rules):
     cuda_on_cpu.use(monkeypatch, folder)
@@ -116,14 +76,6 @@ def test_one_large_circuit_agrees_with_the_plain_backend(monkeypatch, folder, st
                 assert value == pytest.approx(expected, abs=1e-5), name
                 assert simulator.expectation(layers, begin, observable) == pytest.approx(expected, abs=1e-5), name
                 np.testing.assert_allclose(ansatz._by_angle(found), slope, atol=1e-5)
-
-
-def test_large_sectors_are_refused(monkeypatch, folder):
-    cuda_on_cpu.use(monkeypatch, folder)
-    problem = small_problem(16, 10, 8, 5)
-    ansatz = Ansatz(problem, 1, backend="plain")
-    with pytest.raises(InputError, match="batches are for sectors of up to 1,000,000 amplitudes"):
-        GpuBatch(problem, ansatz.samples, ansatz.features, ansatz._by_pair, None)
 
 
 @pytest.mark.parametrize("mixer", ["ring", "complete", [(0, 1)], []])

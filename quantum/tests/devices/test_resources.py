@@ -8,10 +8,9 @@ from qiskit import QuantumCircuit
 
 from biselect import SelectionProblem
 from biselect_quantum.circuits import AnsatzSpec
-from biselect_quantum.devices import choose_patch, hardware_mask, load_target, masked, place
-from biselect_quantum.devices.compile import added_layer, compile_circuit
-from biselect_quantum.devices.compiled_circuit import count_resources
+from biselect_quantum.devices import choose_patch, compile_circuit, hardware_mask, load_target, masked, place
 from biselect_quantum.devices.paths import PATHS, NetworkPath, YFramePath, factorial
+from biselect_quantum.devices.resources import count_resources
 
 EDGES = [(0, 1), (1, 2), (2, 3)]
 
@@ -87,7 +86,7 @@ def check_a_layer_more(spec, target, layout, path, angles):
     made = compile_circuit(spec.program(), target, layout, path, angles=angles)
     longer, more = with_a_layer_more(spec, angles)
     known = compile_circuit(longer.program(), target, layout, path, angles=more)
-    found = added_layer(made, target)
+    found = made.added_layer()
     for name, figure in vars(found).items():
         expected = getattr(known.resources, name) - getattr(made.resources, name)
         assert figure == pytest.approx(expected, abs=1e-15), name
