@@ -123,8 +123,8 @@ class Words:
         ('humidity 23.7, where the rows most like it have 44–52', 'items 46 (normal 2–9)')
         """
         moved = self.phrase("reason.moved", value=moved_from) if moved_from else ""
-        if like:
-            return (f" ({moved})" if moved else "") + self.phrase("reason.like", usual=usual)
+        if like or not usual:
+            return (f" ({moved})" if moved else "") + (self.phrase("reason.like", usual=usual) if usual else "")
         return self.phrase("reason.normal", usual=usual, moved=f"{moved}; " if moved else "")
 
     def listed(self, items: Sequence[str], last: str = "and") -> str:
