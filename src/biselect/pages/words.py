@@ -42,8 +42,8 @@ class Words:
     def phrase(self, key: str, **values: Any) -> str:
         """The same as plain text, for a terminal, a file or a notebook.
 
-        >>> Words().phrase("rows.adds", adds="<2>")
-        'adds <2>'
+        >>> Words().phrase("labels.names", names="<2>")
+        'Known positives among them: <2>.'
         """
         return self._template(key, values).format(**_with_thousands(values))
 
