@@ -37,7 +37,7 @@ def test_people_get_tables_on_stdout_and_steps_on_stderr(run, tables):
     outcome = run(*command(tables, "--label-column", "fraud"))
     said = " ".join(outcome.out.split())
     assert said.startswith("So few of these 12 rows stand out that chance could have given them.")
-    assert "Review these 2: low z and high x together" in said and "│ r3" in said and "z -7 (normal " in said
+    assert "Review these 2: low z and high x together" in said and "r3 score " in said and "z -7 (normal " in said
     score = json.loads(run(*command(tables, "--label-column", "fraud", "--json")).out)["score"]
     assert f"Proven: no other choice scores higher than {score:.1f}." in said
     assert "1 of 2 chosen are positive, F1@k 0.500" in outcome.out
