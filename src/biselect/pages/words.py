@@ -42,8 +42,8 @@ class Words:
     def phrase(self, key: str, **values: Any) -> str:
         """The same as plain text, for a terminal, a file or a notebook.
 
-        >>> Words().phrase("rows.adds", adds="<2>")
-        'adds <2>'
+        >>> Words().phrase("labels.names", names="<2>")
+        'Known positives among them: <2>.'
         """
         return self._template(key, values).format(**_with_thousands(values))
 
@@ -332,8 +332,9 @@ def told_parts(row: Mapping[str, Any], score: str) -> list[tuple[str, str]]:
     reasons = [row["parts"][at]["column"] for at in row["reasons"]]
     parts = printed_parts(row, score)
     told = [(part["text"], text) for part, text in parts if part["column"] in reasons]
-    others = [float(text.replace(",", "")) for part, text in parts if part["column"] not in reasons]
-    return told + [(phrase("reason.rest"), points(fsum(others), len(score.partition(".")[2])))] * bool(others)
+    others = fsum(float(text.replace(",", "")) for part, text in parts if part["column"] not in reasons)
+    rest = points(others, len(score.partition(".")[2]))
+    return told + [(phrase("reason.rest"), rest)] * bool(rest.strip("-0."))
 
 
 def decimals_for(score: float) -> int:
