@@ -35,7 +35,7 @@ def kinds_of(case, k, m, kinds, drift="recentre", sides=True):
         k=k,
         m=m,
         weighing=Weighing(drift=drift),
-        kinds=Kinds(kinds=kinds, null_draws=0),
+        kinds=Kinds(kinds=kinds),
         search=Search(neighbours=(0, 0)),
     )
     found = review.kinds
