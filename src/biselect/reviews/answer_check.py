@@ -26,7 +26,7 @@ from biselect.progress import Steps
 from biselect.reviews._null import Null
 from biselect.reviews._view import WholeTable, report_data
 from biselect.reviews.caveats import Caveats
-from biselect.reviews.finding import find, rows_that_hold
+from biselect.reviews.finding import find, holding_rows
 from biselect.reviews.kinds import FILE as KINDS
 from biselect.reviews.kinds import FORMAT, Kind, KindList, find_kinds, only
 from biselect.solvers import check_proof
@@ -179,7 +179,8 @@ def _expected(
         scoring, features = tables.scoring, kinds[0].selection.features
         null = Null.of(scoring, np.array(problem.feature_rules.forced_in, dtype=np.int64), seed=tables.weigher.seed)
         kinds = kinds.tested(scoring, null)
-        options |= {"finding": find(kinds[0].selection, scoring, null), "holds": rows_that_hold(scoring, features)}
+        finding = find(kinds[0].selection, scoring, null)
+        options |= {"finding": finding, "holds": holding_rows(finding, tables, features)}
     expected = report_data(kinds, nearby, Caveats(), **options)
     own = expected["neighbours"][0]
     near = content["neighbours"]  # answers of other problems, which no proof is about

@@ -162,10 +162,12 @@ def _known(said: Columns, names: Sequence[str], per: str | None) -> dict[str, st
 
 
 def _in_all(name: str, tables: Sequence[pa.Table]) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """A column of all tables that have it, of the type that it has in the first; and that of the longest table."""
+    """A column of all tables that have it, of the type that it has in the first with a value; and the longest one."""
     columns = [table[name] for table in tables if name in table.column_names]
-    columns = [column for column in columns if column.type == columns[0].type]
-    together = pa.chunked_array([chunk for one in columns for chunk in one.chunks], columns[0].type)
+    kind = next((column.type for column in columns if column.null_count < len(column)), columns[0].type)
+    columns = [column.cast(kind) if pa.types.is_null(column.type) else column for column in columns]
+    columns = [column for column in columns if column.type == kind]
+    together = pa.chunked_array([chunk for one in columns for chunk in one.chunks], kind)
     return together, max(columns, key=len)
 
 
