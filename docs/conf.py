@@ -40,10 +40,7 @@ nitpick_ignore = [
     ("py:obj", "biselect_studies.experiments"),  # described by the studies
     ("py:obj", "biselect.columns.counts"),  # this and the next two: between passes over a large table
     ("py:class", "biselect.weights.reference.Windows"),
-    (
-        "py:class",
-        "biselect.weights.weighed_tables.WeighedTables",
-    ),  # this and the next four: what the one score is made of
+    ("py:class", "biselect.weights.weighed_tables.WeighedTables"),  # this and the next four: the one score
     ("py:class", "biselect.weights.scoring.Scoring"),
     ("py:obj", "biselect.weights.scoring.Scoring"),
     ("py:class", "biselect.weights.directed.CellWeights"),

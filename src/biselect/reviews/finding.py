@@ -61,7 +61,7 @@ class Finding:
     traits: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; its sentence is made by `biselect.pages.words`."""
+        """Plain data, without the sentence."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
