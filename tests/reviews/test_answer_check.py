@@ -25,18 +25,14 @@ from biselect.core.untrusted import packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.large import _collecting as collecting
 from biselect.large import _survey as survey
-from biselect.large import _weighing as large_weighing
 from biselect.large import dataset as parts
 from biselect.large import gathering, opening
-from biselect.large._collecting import moved_back
-from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
 from biselect.pages.answer_files import told_files
 from biselect.reviews import answer_check
 from biselect.reviews.answer_check import check_answer
 from biselect.reviews.kinds import find_kinds, kinds_bytes
 from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
-from biselect.weights.evidence import WeighedPool
 
 ROWS, K, M = 1500, 6, 2
 SHAPES = {
@@ -766,7 +762,7 @@ def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "POOL_CELLS", 10**6)
-        asked = {"kinds": Kinds(kinds=3, null_draws=5), "search": Search(neighbours=(1, 1))}
+        asked = {"kinds": Kinds(kinds=3), "search": Search(neighbours=(1, 1))}
         asked |= {"rules": RowRules(per="group", at_most=2), "progress": False}
         table = bs.table(pool.slice(0, 300), id="id")
         bs.review(table, reference, k=K, m=M, **asked).save(folder, proof=True)

@@ -107,11 +107,11 @@ def report_data(
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(answer),
         "reproduce": {**reproduce, "problem_hash": kinds[0].solved.problem.digest},
-        "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
     if finding is not None and reasons is not None:
         data["finding"] |= {"shared": described[0]["shared"], "places": attempt("places", _places, finding, table)}
         data["finding"] |= {"headline": words_of().headline(data), "text": words_of().finding(data)}
+    data["warnings"] = [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats]  # when all is done
     return data
 
 
