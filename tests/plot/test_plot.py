@@ -80,12 +80,10 @@ def test_bars_are_the_parts_that_the_page_tells(review):
     axes = bs.plot.reasons(review)
     rows = review.summary["kinds"]["list"][0]["rows"]
     widths = [[bar.get_width() for bar in bars] for bars in axes.containers]
-    names = [name for name in review.kinds[0].column_names]
-    for drawn, name in zip(widths[:2], names, strict=True):
+    for drawn, name in zip(widths[:2], review.kinds[0].column_names, strict=True):
         parts = [part["part"] for row in rows for part in row["parts"] if part["column"] == name]
         assert sorted(drawn) == pytest.approx(sorted(parts))
     assert np.sum(widths, axis=0) == pytest.approx([row["score"] for row in rows])
-    assert axes.get_figure().legends or axes.get_legend() is not None
 
 
 def test_direction_has_two_hues(review):
