@@ -129,7 +129,7 @@ def _kind(
     order = np.argsort(-scores, kind="stable")
     samples = selection.samples[order]
     parts = _problem_parts(kind, samples) if reasons is None else reasons.parts(samples, selection.features)
-    alike, told, labels, beside = samples, [], None, []
+    alike, traits_in_words, labels, beside = samples, [], None, []
     records: list[dict[str, str]] = [{}] * samples.size
     if table is not None and reasons is not None:
         pool = table.pool
@@ -137,7 +137,7 @@ def _kind(
         alike, traits = shared(table.scoring.pool, samples, selection.features)
         if finding is not None and number == 1:
             alike, traits = np.array(finding.pool_rows, dtype=np.int64), dict.fromkeys(finding.traits, 0.0)
-        told = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
+        traits_in_words = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
     return {
         "number": number,
         "name": kind.name,
@@ -151,7 +151,7 @@ def _kind(
             for f in kind.features.tolist()
             if problem.feature_scores[f]
         },
-        "shared": told,
+        "shared": traits_in_words,
         "hits": None if labels is None else int(labels[selection.samples].sum()),
         "rows": [
             {
@@ -195,13 +195,13 @@ def _problem_parts(kind: Kind, samples: NDArray[np.int64]) -> list[list[Part]]:
     empty: dict[str, Any] = {"value": None, "shown": "", "moved_from": None, "usual": "", "like": False, "against": ""}
     rows = []
     for i, own in zip(samples.tolist(), cells.tolist(), strict=True):
-        named = [(problem.feature_name(f), problem.direction(f), part) for f, part in zip(features, own, strict=True)]
+        parts = [(problem.feature_name(f), problem.direction(f), part) for f, part in zip(features, own, strict=True)]
         if alone := float(problem.sample_scores[i]):
-            named.append((words_of().alone, "", alone))
+            parts.append((words_of().alone, "", alone))
         rows.append(
             [
                 Part(column=name, direction=direction, part=part, is_reason=part > 0, **empty)
-                for name, direction, part in named
+                for name, direction, part in parts
             ]
         )
     return rows
@@ -222,9 +222,9 @@ def _block(answer: Selection, reasons: Reasons | None) -> dict[str, Any]:
     if reasons is None:
         left_out = [swap.enters for swap in answer.explain(NEAR_COLUMNS).feature_swaps]
         weights = problem.coupling[np.ix_(rows, features + left_out)].astype(float)
-        named = features + left_out
+        positions = features + left_out
         columns: list[dict[str, Any]] = [
-            {"name": problem.feature_name(f), "direction": problem.direction(f)} for f in named
+            {"name": problem.feature_name(f), "direction": problem.direction(f)} for f in positions
         ]
         values: list[list[str]] | None = None
     else:
