@@ -39,7 +39,7 @@ def texts(page, pattern):
 SAID = {  # above the headline, in it, below it, and what to do
     "more": ("More than in normal orders", "12 orders stand out and share: items 110–136 and discount 70.7–77.9."),
     "as-reference": ("As in normal orders too", "10 orders stand out and share: discount 71.6–80 and items 112–139."),
-    "nothing": ("Nothing beyond chance", "Nothing in these 400 orders stands out from normal orders."),
+    "nothing": ("Nothing beyond chance", "Nothing in these 400 orders stands out beyond chance."),
     "described": ("Compared with itself", "12 orders stand out and share: items 110–136 and discount 70.7–77.9."),
 }
 LEADS = {
@@ -71,6 +71,25 @@ def test_the_page_begins_with_what_was_found(case):
     against = "each compared with the others" if case == "described" else "compared with 800 normal orders"
     assert "12 of 400 orders and 2 of 7 columns were chosen together" in scope and against in scope
     assert ("2 more were chosen because there was room." in scope) == (case == "as-reference")
+
+
+def test_a_few_rows_beyond_all_normal_ones_are_not_called_usual():
+    """One row far out is no more than chance can give, and still nobody says that it is ordinary."""
+    rng = np.random.default_rng(0)
+    reference, pool = rng.normal(size=(400, 6)), rng.normal(size=(100, 6))
+    pool[0, :2] = 9
+    for k in (1, 5):
+        review = bs.review(pool, reference, k=k, m=2, progress=False)
+        page, found = review.report(), review.summary["finding"]
+        assert found["case"] == "nothing" and found["beyond"] >= 1 and review.selection.samples[0] == 0
+        assert texts(page, "<h1.*?</h1>") == ["So few of these 100 rows stand out that chance could have given them."]
+        (lead,) = texts(page, r'<p class="lead">.*?</p>')
+        assert re.match(
+            r"(1 row scores|\d rows score) higher than all normal rows, which happens by chance, too\.", lead
+        )
+        assert "if a single one would matter" in page or "if a few would matter" in page
+    scoring, features = review.tables.scoring, review.selection.features
+    assert found["beyond"] == (scoring.pool_scores(features) > scoring.reference_scores(features).max()).sum()
 
 
 @pytest.mark.parametrize("case", CASES)

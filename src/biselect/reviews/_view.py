@@ -20,6 +20,7 @@ from biselect.reviews.kinds import Kind, KindList
 from biselect.reviews.reasons import Part, Reasons, reasons_of, shown_value, values_of
 from biselect.tables import Pool, entry_as_text
 from biselect.tables.row_rules import rules_in_words
+from biselect.weights.scoring import Scoring
 from biselect.weights.weighed_tables import WeighedTables
 
 NEAR_ROWS, NEAR_COLUMNS = 6, 9  # left out, drawn beside the block
@@ -110,6 +111,7 @@ def report_data(
     }
     if finding is not None and reasons is not None:
         data["finding"] |= {"shared": described[0]["shared"], "places": attempt("places", _places, finding, table)}
+        data["finding"]["beyond"] = _beyond(reasons.scoring, answer)
         data["finding"] |= {"headline": words_of().headline(data), "text": words_of().finding(data)}
     data["warnings"] = [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats]  # when all is done
     return data
@@ -176,6 +178,12 @@ def _records(pool: Pool, rows: NDArray[np.int64]) -> list[dict[str, str]]:
     table = pool.candidates.take(rows)
     columns |= {name: [entry_as_text(value) for value in table[name].to_pylist()] for name in table.column_names}
     return [dict(zip(columns, texts, strict=True)) for texts in zip(*columns.values(), strict=True)]
+
+
+def _beyond(scoring: Scoring, answer: Selection) -> int:
+    """How many rows score higher than every reference row."""
+    highest = float(scoring.reference_scores(answer.features).max())
+    return int((scoring.pool_scores(answer.features) > highest).sum())
 
 
 def _places(finding: Finding, table: WeighedTables) -> list[str]:
