@@ -182,7 +182,7 @@ def _places(finding: Finding, table: WeighedTables) -> list[str]:
     """Where the first reference rows that are like the finding's stand; empty in a large table."""
     own = table.weigher.own_places
     rows = np.flatnonzero(own >= 0)
-    if not 0 < own.size <= MOST_SOUGHT or not finding.reference_rows:
+    if not rows.size or own.size > MOST_SOUGHT or not finding.reference_rows:
         return []
     in_sample = rows[np.argsort(own[rows])]
     return [table.pool.reference_place(int(row)) for row in in_sample[list(finding.reference_rows[:MOST_PLACES])]]

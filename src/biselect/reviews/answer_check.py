@@ -172,7 +172,8 @@ def _expected(
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it; the rest as it tells it."""
     problem = kinds[0].selection.problem
-    options: dict[str, Any] = {"title": content["title"], "reproduce": content["reproduce"], "table": tables}
+    reproduce = {name: content["reproduce"][name] for name in ("command", "seed", "inputs")}
+    options: dict[str, Any] = {"title": content["title"], "reproduce": reproduce, "table": tables}
     if screen is not None or content["searched"] is not None:
         most = None if screen is None else screen.score
         before = 0 if tables is None else tables.weigher.facts.reference_rows
