@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import json
-import re
 import shutil
 from contextlib import suppress
 from copy import copy, deepcopy
@@ -57,6 +56,7 @@ SHAPES = {
     "keep": {"weighing": Weighing(drift="keep", missing="median", map="ecdf")},
     "own reference": {"kinds": Kinds(kinds=2)},
 }
+OTHER_SHAPES = [shape for shape in SHAPES if shape != "kinds"]
 COLUMNS = dict.fromkeys(SHAPES, Columns(id="order_id", exclude=["group"])) | {
     "kinds": Columns(id="order_id", label="land=it", show=["group", "order_id"]),
     "rules": Columns(id="order_id"),
@@ -263,32 +263,16 @@ def screen(**changes):
     return lambda it: it.sealed(screen={**it.screen, **{name: change(it.screen) for name, change in changes.items()}})
 
 
-def own_scores(it):
-    """Rows in the middle of the list are given the highest own scores."""
-    scores = it.kept.sample_scores.copy()
-    scores[scores.size // 2 : scores.size // 2 + K] = 1000.0
-    it.solved(replace(it.kept, sample_scores=scores))
+def other(**changes):
+    """Another problem, solved and proven; each change is what a function of the problem gives."""
+    return lambda it: it.solved(replace(it.kept, **{name: change(it.kept) for name, change in changes.items()}))
 
 
-def one_own_score(it):
-    """The one that stands apart most does so a little less."""
-    scores = it.kept.sample_scores.copy()
-    scores[np.argmax(scores)] *= 1 - 1e-4
-    it.solved(replace(it.kept, sample_scores=scores))
-
-
-def no_own_scores(it):
-    it.solved(replace(it.kept, sample_scores=np.zeros(it.kept.n_samples)))
-
-
-def weights(it):
-    W = it.kept.coupling.copy()
-    W[:K] += 3
-    it.solved(replace(it.kept, coupling=W))
-
-
-def column_scores(it):
-    it.solved(replace(it.kept, feature_scores=np.linspace(0, 60, it.kept.n_features)))
+def at(numbers, places, change):
+    """Numbers, changed at some places."""
+    numbers = numbers.copy()
+    numbers[places] = change(numbers[places])
+    return numbers
 
 
 def at_best(problem):
@@ -305,9 +289,8 @@ def rows_left_out(it, gone, heavy):
     tops = np.sort(at_best(it.kept)[gone], axis=1)[:, -it.kept.m :].sum(axis=1) * it.kept.coupling_weight
     most = max(it.most, float(tops.max()) * (1 + 1e-9))
     names = [it.kept.sample_names[i] for i in left]
-    smaller = replace(
-        it.kept, coupling=it.kept.coupling[left], sample_scores=it.kept.sample_scores[left], sample_names=names
-    )
+    scores = it.kept.sample_scores[left]
+    smaller = replace(it.kept, coupling=it.kept.coupling[left], sample_scores=scores, sample_names=names)
     it.solved(smaller, positions=[it.screen["kept"][i] for i in left], most=most, heavy=heavy)
 
 
@@ -327,68 +310,40 @@ def lightest_heavy_row_left_out(it):
     rows_left_out(it, [int(np.argmin(totals))], float(np.sort(totals)[1]))
 
 
-def coupling_weight(it):
-    it.solved(replace(it.kept, coupling_weight=2 * it.kept.coupling_weight))
-
-
-def without_rules(it):
-    it.solved(replace(it.kept, sample_rules=Rules(), feature_rules=replace(it.kept.feature_rules, forced_in=())))
-
-
 def best_row_forbidden(it):
     rules = it.kept.sample_rules
-    never = Rules(forced_in=rules.forced_in, forced_out=[*rules.forced_out, it.proof["samples"][-1]])
-    it.solved(replace(it.kept, sample_rules=never))
+    out = [*rules.forced_out, it.proof["samples"][-1]]
+    it.solved(replace(it.kept, sample_rules=Rules(forced_in=rules.forced_in, forced_out=out)))
 
 
 def other_groups(it):
     """The strongest rows are put into one group, under the name of the column."""
     rules = it.kept.sample_rules
     groups = [{"members": sorted({*it.proof["samples"]} - {*rules.forced_in, *rules.forced_out}), "at_most": 1}]
-    it.solved(
-        replace(it.kept, sample_rules=Rules(forced_in=rules.forced_in, forced_out=rules.forced_out, groups=groups))
-    )
+    it.solved(replace(it.kept, sample_rules=Rules(**vars(rules) | {"groups": groups})))
 
 
 def renamed(names):
     """Columns under other names."""
 
-    def forge(it):
-        other = dict(zip(it.kept.column_names, names([*it.kept.column_names]), strict=True))
-        it.solved(replace(it.kept, feature_names=[other[name] for name in it.kept.feature_names]))
+    def changed(kept):
+        new = dict(zip(kept.column_names, names([*kept.column_names]), strict=True))
+        return [new[name] for name in kept.feature_names]
 
-    return forge
-
-
-def directions(change):
-    return lambda it: it.solved(replace(it.kept, directions=[change.get(one, one) for one in it.kept.directions]))
+    return other(feature_names=changed)
 
 
-def fewer_features(it):
+def turned(**new):
+    """Some directions under other names."""
+    return other(directions=lambda kept: [new.get(one, one) for one in kept.directions])
+
+
+def closed_ends(it):
     """No column may be chosen whatever its direction."""
-    out = [f for f, one in enumerate(it.kept.directions) if one == "either"]
     if it.kept.feature_rules.forced_in:
         raise UnchangedError
+    out = [f for f, one in enumerate(it.kept.directions) if one == "either"]
     it.solved(replace(it.kept, feature_rules=replace(it.kept.feature_rules, forced_out=out)))
-
-
-def without_limits(it):
-    """Any number of directions of one column may be chosen."""
-    it.solved(replace(it.kept, feature_rules=replace(it.kept.feature_rules, groups=())))
-
-
-def ids_permuted(it):
-    it.solved(replace(it.kept, sample_names=it.kept.sample_names[::-1]))
-
-
-def one_id(it):
-    names = [*it.kept.sample_names]
-    names[it.proof["samples"][0]] = "r99999"
-    it.solved(replace(it.kept, sample_names=names))
-
-
-def budget(**changes):
-    return lambda it: it.solved(replace(it.kept, **{name: change(it.kept) for name, change in changes.items()}))
 
 
 def stand_ins_lowered(it):
@@ -437,10 +392,7 @@ def array(file, name, to):
 
 def kinds_without_limits(it):
     """Further kinds may have the same directed columns."""
-    it.solved(
-        it.kept,
-        following=lambda one: replace(one, feature_rules=replace(one.feature_rules, overlapping=())),
-    )
+    it.solved(it.kept, following=lambda one: replace(one, feature_rules=replace(one.feature_rules, overlapping=())))
 
 
 def kinds_with_rows_twice(it):
@@ -520,6 +472,7 @@ FILES = {
     "tale: no room for more kinds": tale("kinds", "stopped", to=phrase("kinds.no_room")),
     "tale: no weight for more kinds": tale("kinds", "stopped", to=phrase("kinds.no_weight", n=1)),
     "tale: the answer is none of its neighbours": tale("neighbours", to=[]),
+    "tale: the answer's neighbours": tale("neighbours", to=lambda near: [one | {"score": 1e6} for one in near]),
     # the proof, sealed anew
     "proof: another choice": lambda it: it.sealed(samples=[*range(K)]),
     "proof: a choice twice": lambda it: it.sealed(samples=[it.proof["samples"][0]] * K),
@@ -555,27 +508,29 @@ OF_KINDS = {
     "kinds: with rows twice": kinds_with_rows_twice,
 }
 TABLE = {
-    "own scores": own_scores,
-    "one own score": one_own_score,
-    "no own scores": no_own_scores,
-    "weights": weights,
-    "column scores": column_scores,
+    "own scores": other(sample_scores=lambda kept: at(kept.sample_scores, slice(30, 30 + K), lambda one: one + 1e3)),
+    "one own score": other(
+        sample_scores=lambda kept: at(kept.sample_scores, kept.sample_scores.argmax(), lambda one: one * (1 - 1e-4))
+    ),
+    "no own scores": other(sample_scores=lambda kept: 0 * kept.sample_scores),
+    "weights": other(coupling=lambda kept: at(kept.coupling, slice(K), lambda one: one + 3)),
+    "column scores": other(feature_scores=lambda kept: np.linspace(0, 60, kept.n_features)),
     "best rows left out, nothing heavy": best_rows_left_out(lambda it: None),
     "best rows left out, heavy raised": best_rows_left_out(lambda it: 1e6),
     "best rows left out, heavy as it was": best_rows_left_out(lambda it: it.screen["heavy"]),
     "the lightest heavy row left out": lightest_heavy_row_left_out,
-    "coupling weight": coupling_weight,
+    "coupling weight": other(coupling_weight=lambda kept: 2 * kept.coupling_weight),
     "best row forbidden": best_row_forbidden,
     "column renamed": renamed(lambda names: ["other", *names[1:]]),
     "columns permuted": renamed(lambda names: names[::-1]),
-    "low called high": directions({"low": "high", "high": "low"}),
-    "a category's value": directions({"it": "fr", "fr": "it"}),
-    "fewer features": fewer_features,
-    "without limits of columns": without_limits,
-    "ids permuted": ids_permuted,
-    "one id": one_id,
-    "a row less": budget(k=lambda kept: kept.k - 1),
-    "a column more": budget(m=lambda kept: kept.m + 1),
+    "low called high": turned(low="high", high="low"),
+    "a category's value": turned(it="fr", fr="it"),
+    "no open ends": closed_ends,
+    "several directions of a column": other(feature_rules=lambda kept: replace(kept.feature_rules, groups=())),
+    "ids permuted": other(sample_names=lambda kept: kept.sample_names[::-1]),
+    "one id": other(sample_names=lambda kept: ["r99999", *kept.sample_names[1:]]),
+    "a row less": other(k=lambda kept: kept.k - 1),
+    "a column more": other(m=lambda kept: kept.m + 1),
     "stand-ins lowered": stand_ins_lowered,
     "proof: positions shifted": positions_shifted,
     "proof: nothing heavy": screen(heavy=lambda one: None),
@@ -614,8 +569,11 @@ TABLE = {
 }
 NOT_IN_A_PART = {"stand-ins lowered"}  # rows that show it may stand elsewhere; what a part leaves on trust, it says
 OF_SHAPE = {
-    "rules": {"without rules": without_rules, "other groups": other_groups},
-    "must columns": {"without rules": without_rules, "tale: no rows hold": tale("false_share", to=None)},
+    "rules": {"without rules": other(sample_rules=lambda kept: Rules()), "other groups": other_groups},
+    "must columns": {
+        "without rules": other(feature_rules=lambda kept: replace(kept.feature_rules, forced_in=())),
+        "tale: no rows hold": tale("false_share", to=None),
+    },
     "no ids": {"tale: what is shown": tale(*ROW, "shown", "group", to="99")},
     "kinds": {"kinds: lighter rows": kinds_among_lighter_rows},
 }
@@ -722,16 +680,16 @@ def accepted(honest_folder, tmp_path, name, *table):
     """The entries of a JSON text that can be changed and no check notices; texts follow from the report."""
     folder = shutil.copytree(honest_folder, tmp_path / f"{name} {len(table)}")
     content, passing = json.loads((folder / name).read_text()), set()
-    for entry, (path, value) in changes(content).items():
+    for entry, (path, value) in {"nothing": ((), content), **changes(content)}.items():
         story = put(content, path, value)
-        (folder / name).write_text(json.dumps(story, indent=1) + "\n")
+        (folder / name).write_text(json.dumps(story, indent=1 + (name == "selection.json")) + "\n")
         with suppress(Exception):  # what cannot be told
             for file, told in told_files(story).items() if name == "report.json" else ():
                 (folder / file).write_text(told, encoding="utf-8")
         with suppress(BiselectError):
             check_answer(folder, *table, progress=False)
             passing.add(entry)
-    return passing
+    return passing - {"nothing"} if "nothing" in passing else {"nothing passes"}
 
 
 def once(compute):
@@ -741,7 +699,7 @@ def once(compute):
 
 
 TRUSTED = {"title", "version", "reference", "neighbours", "calibration.missing_pool", "warnings", "reproduce.command"}
-TRUSTED |= {"reproduce.inputs", "labels.positives", "labels.attainable", "labels.f1", "labels.by_chance"}
+TRUSTED |= {"reproduce.inputs", "labels.positives", "labels.attainable"}
 TRUSTED |= {"tables.reference.times", "tables.pool.times", "kinds.list.#.selection.solver"}
 TRUSTED |= {"selection.proof_checked", "kinds.list.#.selection.proof_checked"}
 """What a report tells and nobody can check; `neighbours` are answers of other problems."""
@@ -753,20 +711,16 @@ NEEDS_TABLE |= {"kinds.list.#.rows.#.parts", "rules.words"}
 
 def beyond(passing, *allowed):
     """Entries that are not below any of those allowed."""
-    roots = set().union(*allowed)
-    return {
-        one for one in passing if not any(one == root or re.match(rf"{re.escape(root)}[. ]", one) for root in roots)
-    }
+    roots = tuple(f"{one}." for one in set().union(*allowed))
+    return {one for one in passing if not f"{one}.".replace(" ", ".").startswith(roots)}
 
 
-@pytest.mark.parametrize(
-    "shape", ["kinds", *(pytest.param(one, marks=pytest.mark.slow) for one in SHAPES if one != "kinds")]
-)
+@pytest.mark.parametrize("shape", ["kinds", *(pytest.param(one, marks=pytest.mark.slow) for one in OTHER_SHAPES)])
 def test_every_entry_of_a_report_is_held_against_the_table(honest, tmp_path, shape, monkeypatch):
     folder = honest(shape)
     monkeypatch.setattr(answer_check, "weigh_again", once(answer_check.weigh_again))  # does not look at the report
     monkeypatch.setattr(answer_check.Null, "of", once(answer_check.Null.of))
-    assert beyond(accepted(folder, tmp_path, "selection.json"), set()) == set()
+    assert accepted(folder, tmp_path, "selection.json") == set()
     assert beyond(accepted(folder, tmp_path, "report.json"), TRUSTED, NEEDS_TABLE) == set()
     assert beyond(accepted(folder, tmp_path, "report.json", folder.parent / "pool.parquet"), TRUSTED) == set()
 
@@ -864,7 +818,7 @@ def test_a_table_that_is_held_is_checked_without_it(small, tmp_path, about):
     pq.write_table(tables()[0].slice(0, 300), tmp_path / "pool.parquet")
     with pytest.raises(InputError, match=r"calibration\.npz"):
         check_answer(small(about), tmp_path / "pool.parquet", progress=False)
-    assert beyond(accepted(small(about), tmp_path, "selection.json"), set()) == set()
+    assert accepted(small(about), tmp_path, "selection.json") == set()
     needs_table = {"reproduce.seed"} if about == "weights" else NEEDS_TABLE
     assert beyond(accepted(small(about), tmp_path, "report.json"), TRUSTED, needs_table) == set()
 

@@ -199,8 +199,12 @@ def _expected(
             row["label"] = None if told["hits"] is None else bool(other["label"])
         kind["hits"] = None if told["hits"] is None else sum(row["label"] for row in kind["rows"])
     if content["labels"] is not None:
+        positives, k = content["labels"]["positives"], problem.k
         hits = expected["kinds"]["list"][0]["hits"]
-        expected["labels"] = content["labels"] | {"hits": hits, "chosen": problem.k, "rows": rows}
+        expected["labels"] = {
+            **{"positives": positives, "hits": hits, "chosen": k, "f1": 2 * hits / (k + positives), "rows": rows},
+            **{"attainable": content["labels"]["attainable"], "by_chance": k * positives / rows},
+        }
     if tables is not None:
         expected["reproduce"]["seed"] = tables.weigher.seed
         if content["reference"] not in (None, "self"):  # its name
