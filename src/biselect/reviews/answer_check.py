@@ -172,7 +172,8 @@ def _expected(
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it; the rest as it tells it."""
     problem = kinds[0].selection.problem
-    options: dict[str, Any] = {"title": content["title"], "reproduce": content["reproduce"], "table": tables}
+    reproduce = {name: content["reproduce"][name] for name in ("command", "seed", "inputs")}
+    options: dict[str, Any] = {"title": content["title"], "reproduce": reproduce, "table": tables}
     if screen is not None or content["searched"] is not None:
         most = None if screen is None else screen.score
         before = 0 if tables is None else tables.weigher.facts.reference_rows
@@ -198,8 +199,12 @@ def _expected(
             row["label"] = None if told["hits"] is None else bool(other["label"])
         kind["hits"] = None if told["hits"] is None else sum(row["label"] for row in kind["rows"])
     if content["labels"] is not None:
+        positives, k = content["labels"]["positives"], problem.k
         hits = expected["kinds"]["list"][0]["hits"]
-        expected["labels"] = content["labels"] | {"hits": hits, "chosen": problem.k, "rows": rows}
+        expected["labels"] = {
+            **{"positives": positives, "hits": hits, "chosen": k, "f1": 2 * hits / (k + positives), "rows": rows},
+            **{"attainable": content["labels"]["attainable"], "by_chance": k * positives / rows},
+        }
     if tables is not None:
         expected["reproduce"]["seed"] = tables.weigher.seed
         if content["reference"] not in (None, "self"):  # its name
