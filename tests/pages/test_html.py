@@ -46,14 +46,15 @@ LEADS = {
     "more": "Normal orders would give fewer than one such order.",
     "as-reference": "Normal orders would give about 14 such orders too, so this is nothing new.",
     "nothing": "The 12 orders with the highest scores are the far end of what is usual.",
-    "described": "Whether that is new cannot be said: the table was compared with itself, "
-    "and no normal orders were given.",
+    "described": "Whether that is more than chance cannot be said: each order was compared with the others of the "
+    "same table.",
 }
 NEXT = {
     "more": "Look at these 12 orders first: below stands why each was chosen.",
     "as-reference": "If such orders are of interest in themselves, look at these 10. If not, there is nothing to do.",
     "nothing": "There is nothing to do.",
-    "described": "Look at these 12 orders. To learn whether they are new, compare the table with one of normal orders.",
+    "described": "Look at these 12 orders. To learn whether they are more than chance, compare the table with one of "
+    "normal orders.",
 }
 
 
@@ -70,7 +71,7 @@ def test_the_page_begins_with_what_was_found(case):
     ((scope),) = texts(page, r'<p class="scope">.*?</p>')
     against = "each compared with the others" if case == "described" else "compared with 800 normal orders"
     assert "12 of 400 orders and 2 of 7 columns were chosen together" in scope and against in scope
-    assert ("2 more were chosen because there was room." in scope) == (case == "as-reference")
+    assert ("2 more were chosen that are not like them." in scope) == (case == "as-reference")
 
 
 def test_a_few_rows_beyond_all_normal_ones_are_not_called_usual():
@@ -108,7 +109,7 @@ def test_rows_are_counted_beside_what_chance_gives(case):
         expected = round(found.expected)
         assert counts == [str(len(found.pool_rows)), f"about {expected}" if expected else "under 1"]
         assert drawn == [len(found.pool_rows), expected]
-        assert f"{len(found.reference_rows)} of 800 normal orders are like them." in words
+        assert f"{len(found.reference_rows)} of 800 normal orders score as high and share this." in words
     if case == "as-reference":  # rows are numbered from 1, as in a spreadsheet without its head
         places = re.search(r"The normal orders most like them: (.*?)\.", words)[1]
         assert {int(place) for place in re.findall(r"\d+", places)} <= {i + 1 for i in found.reference_rows}

@@ -60,7 +60,8 @@ def test_a_headline_fits_two_lines_and_counts_what_it_leaves_out():
     headline = words_of().shared("finding", traits, 5, row="row", rows="rows")
     assert len(headline) <= HEADLINE and headline.endswith("and 7 more columns.") and "column 1 from" in headline
     assert words_of().shared("finding", traits[:1], 5, row="row", rows="rows").endswith("column 0 from 1 to 2.")
-    assert "nearly all of" in words_of().shared("finding", traits[:1], 6, row="row", rows="rows")
+    assert "nearly all of" in words_of().shared("finding", traits, 6, row="row", rows="rows")
+    assert words_of().shared("finding", traits[:1], 6, row="row", rows="rows").startswith("5 rows"), "those that do"
     assert "not all in the same way" in words_of().shared("finding", [], 6, row="row", rows="rows")
 
 

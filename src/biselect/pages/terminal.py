@@ -167,7 +167,7 @@ def show_answer(view: Mapping[str, Any], *, more: bool = False) -> None:
     table.add_column(phrase("terminal.reason"), overflow="fold")
     for row, score in list(zip(kind["rows"], printed_scores(kind).rows, strict=True))[:SHOWN_ROWS]:
         told = [f"{part} {text}" for text, part in told_parts(row, score)]
-        why = "; ".join(told + [phrase("page.only_room")] * (not row["shares"]))
+        why = "; ".join(told + [words_of().not_shared(row, kind["rows"])] * (not row["shares"]))
         table.add_row(*map(printable, (row["name"], *row["shown"].values(), score, why)))
     show_table(table, below=range(1, 1 + len(beside)))
     if len(kind["rows"]) > SHOWN_ROWS:

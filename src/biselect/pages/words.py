@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 NOUN = re.compile(r"([A-Za-z]{3,})[ _.-]?(?:id|ID|Id|no|No|number|Number|nr|Nr|key|Key)")
 HEADLINE, LONGEST_NAME = 112, 30  # characters of a headline, which are two lines, and of a column's name in it
-NO_NOUNS = {"row", "record", "line", "unique", "index", "external", "internal", "source", "serial", "the"}
 
 
 class _Thousands(int):
@@ -146,7 +145,10 @@ class Words:
         finding, noun = view["finding"], view["noun"]
         if finding["case"] == "nothing":
             return self.phrase("finding.nothing" + _few(finding), of=view["budgets"]["samples"], **noun)
-        return self.shared("finding", finding["shared"], len(finding["pool_rows"]), **noun)
+        if finding["is_apart"]:
+            return self.shared("finding", finding["shared"], len(finding["pool_rows"]), **noun)
+        k = view["budgets"]["k"]
+        return self.shared("finding.even", finding["shared"], finding["chosen"], k=k, **noun)
 
     def kind_headline(self, kind: Mapping[str, Any], noun: Mapping[str, str]) -> str:
         """What the rows of a kind of a report share, in one sentence; its columns if they share nothing."""
@@ -154,6 +156,11 @@ class Words:
             return str(kind["name"])
         number = sum(row["shares"] for row in kind["rows"])
         return self.shared("kinds", kind["shared"], number, k=len(kind["rows"]), **noun)
+
+    def not_shared(self, row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+        """Why a row of a kind is there that does not share what others share."""
+        is_stronger = any(other["shares"] and other["score"] < row["score"] for other in rows)
+        return self.phrase("page.in_another_way" if is_stronger else "page.only_room")
 
     def shared(self, section: str, traits: Sequence[Mapping[str, Any]], number: int, **facts: Any) -> str:
         """What some rows share, in one sentence.
@@ -164,6 +171,8 @@ class Words:
             number: how many rows share most of them.
             facts: what else the sentence holds.
         """
+        if len(traits) == 1:
+            number = min(number, traits[0]["rows"])
         all_hold = all(trait["rows"] >= number for trait in traits)
         key = "apart" if not traits else "share" if all_hold else "share_most"
         for told in range(len(traits), -1, -1):
@@ -199,9 +208,8 @@ class Words:
         ({'row': 'order', 'rows': 'orders'}, {'row': 'row', 'rows': 'rows'})
         """
         match = NOUN.fullmatch(id_column or "")
-        one = match[1].lower() if match and match[1].lower() not in NO_NOUNS else self.tree["noun"]
-        if one == self.tree["noun"]:
-            return {"row": one, "rows": self.tree["nouns"]}
+        if match is None or (one := match[1].lower()) not in self.tree["nouns_of_ids"].split():
+            return {"row": self.tree["noun"], "rows": self.tree["nouns"]}
         ending = next((end for end in ("s", "x", "ch", "sh") if one.endswith(end)), "")
         many = one[:-1] + "ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else one + ("es" if ending else "s")
         return {"row": one, "rows": many}

@@ -15,7 +15,7 @@ from biselect.core.selection import Swap
 from biselect.pages.html import FORMAT
 from biselect.pages.words import words_of
 from biselect.reviews.caveats import Caveats
-from biselect.reviews.finding import FALSE_SHARE, Finding, shared
+from biselect.reviews.finding import FALSE_SHARE, SHARED, Finding, shared
 from biselect.reviews.kinds import Kind, KindList
 from biselect.reviews.reasons import Part, Reasons, reasons_of, shown_value, values_of
 from biselect.tables import Pool, entry_as_text
@@ -139,7 +139,9 @@ def _kind(
         alike, traits = shared(table.scoring.pool, samples, selection.features)
         if finding is not None and number == 1:
             alike, traits = np.array(finding.pool_rows, dtype=np.int64), dict.fromkeys(finding.traits, 0.0)
-        traits_in_words = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
+        strongest = sorted(traits, key=lambda feature: -table.scoring.pool.weights[alike, feature].sum())
+        traits_in_words = [reasons.trait(alike, feature) for feature in strongest]
+        traits_in_words = [trait for trait in traits_in_words if trait["rows"] >= SHARED * alike.size]
     return {
         "number": number,
         "name": kind.name,

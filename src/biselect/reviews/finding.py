@@ -25,6 +25,8 @@ CONFIDENCE = 0.9  # of the interval of the excess
 CLEARLY_APART = 5.0  # signed root of a likelihood ratio: rows beyond what the body of both tables lets expect
 FEWEST_APART = 5  # rows
 BODY = ((0.5, 0.75), (0.6, 0.85), (0.7, 0.9), (0.8, 0.95))  # quantiles between which the body's hazard is read
+CLEAR_STEP = 10.0  # times the usual step from one row to the next: what a table alone must show between two groups
+NEXT_ROWS = 4  # times as many rows as may be apart tell what a usual step is
 TAIL = 0.08  # share of the rows that may be apart
 SHARED = 0.75  # of some rows: what so many are unusual in, they share; a row shares it that has so much of it
 ALIKE = 3.0  # a cell is like others that weighs one part in so many of their median
@@ -39,6 +41,7 @@ class Finding:
     Attributes:
         case: `more`, `as-reference`, `nothing`, or `described` where there is no reference.
         chosen: how many of the chosen rows share it; of `nothing` 0.
+        is_apart: whether these rows score clearly more than all others; without a reference they may not.
         rows: how many more such rows the pool holds than the reference's rate gives; of `nothing` 0.
         expected: how many such rows an equally large draw of the reference gives; None without a reference.
         interval: of `rows`, nine times in ten; None if nothing is counted.
@@ -51,6 +54,7 @@ class Finding:
 
     case: str
     chosen: int
+    is_apart: bool = True
     rows: int = 0
     expected: float | None = None
     interval: tuple[int, int] | None = None
@@ -79,10 +83,11 @@ def find(selection: Selection, scoring: Scoring, null: Null | None) -> Finding:
     features = selection.features
     scores = scoring.pool_scores(features)
     if null is None:
-        threshold = float(scores[selection.samples].min())
+        number = rows_above_step(scores, scoring.k)
+        threshold = np.sort(scores)[-number] if number else scores[selection.samples].min()
         members, traits = shared(scoring.pool, np.flatnonzero(scores >= threshold), features)
-        chosen = int(np.isin(selection.samples, members).sum())
-        return Finding(case=DESCRIBED, chosen=chosen, pool_rows=_listed(members, scores), traits=tuple(traits))
+        listed, chosen = _listed(members, scores), int(np.isin(selection.samples, members).sum())
+        return Finding(case=DESCRIBED, is_apart=number > 0, chosen=chosen, pool_rows=listed, traits=tuple(traits))
     others = scoring.reference_scores(features)
     rate = scoring.rows / others.size
     p = null.p(scan(scores, others, DEEPER * scoring.k, scoring.rows).z)
@@ -139,6 +144,24 @@ def _alike(table: ScoredRows, rows: NDArray[np.int64], traits: Mapping[int, floa
         return rows
     like = table.weights[np.ix_(rows, np.array(list(traits)))] > np.array(list(traits.values()))
     return rows[like.mean(axis=1) >= SHARED]
+
+
+def rows_above_step(scores: NDArray[np.float64], k: int) -> int:
+    """How many rows score clearly more than all others, by the largest step in the highest scores; 0 if none do.
+
+    In an exponential tail the i-th step times i has the same mean for all i, so the steps that follow tell its size.
+
+    Args:
+        scores: of all rows.
+        k: how many rows were chosen.
+    """
+    most = max(k, int(TAIL * scores.size))
+    highest = np.sort(scores)[::-1][: (1 + NEXT_ROWS) * most + 1]
+    steps = np.arange(1, highest.size) * -np.diff(highest)
+    if steps.size <= most:
+        return 0
+    largest = int(np.argmax(steps[:most]))
+    return largest + 1 if steps[largest] > CLEAR_STEP * max(steps[most:].mean(), 1e-9) else 0
 
 
 def _listed(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[int, ...]:

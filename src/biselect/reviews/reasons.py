@@ -184,12 +184,16 @@ class Reasons:
             feature: one of the directed columns.
 
         Returns:
-            The `column`, the `direction` and a `text` such as `discount 70–80`.
+            The `column`, the `direction`, a `text` such as `discount 70–80`, and for how many `rows` it is unusual.
         """
         scoring = self.scoring
         j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
         name, column = scoring.features.names[j], scoring.weigher.columns[j]
-        rows = rows[scoring.pool.weights[rows, feature] > COUNTS]
+        rows, usual = rows[scoring.pool.weights[rows, feature] > COUNTS], self.usual(j)
+        own = values_of(scoring.pool.cells.rows, j, rows)
+        is_rare = np.array([not usual.holds(value) for value in own], dtype=bool)
+        number = int(is_rare.sum())
+        rows = rows[is_rare] if number else rows  # what is usual says nothing about them
         cells = scoring.pool.cells.rows.values[rows, j]
         values = cells if self.raw is None else self.raw.values[rows, j]
         is_there = ~np.isnan(cells)
@@ -211,7 +215,7 @@ class Reasons:
             facts["low"], facts["high"] = (shown_value(float(end), self.decimals[j]) for end in ends)
             facts["range"] = words_of().range(facts["low"], facts["high"])
         text = phrase(f"finding.trait_{key}", **facts)
-        return {"column": name, "direction": direction, "text": text, "rows": rows.size}
+        return {"column": name, "direction": direction, "text": text, "rows": number}
 
 
 def reasons_of(parts: Sequence[Part]) -> list[Part]:
