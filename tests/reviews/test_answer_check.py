@@ -392,8 +392,7 @@ def moved(one, other, *parts):
     return [one | {"part": one["part"] + other["part"]}, other | {"part": 0.0}, *parts]
 
 
-FIRST = ("kinds", "list", 0)
-ROW, KIND = (*FIRST, "rows", 0), ("kinds", "list", 1)
+FIRST, ROW = ("kinds", "list", 0), ("kinds", "list", 0, "rows", 0)
 FILES = {
     # one text alone
     "selection: a score told twice": text("selection.json", lambda it: "{\n", '{\n  "score": 1e9,\n'),
@@ -686,9 +685,7 @@ def changed_cell(pool, row, name, value):
 OTHER_TABLES = {
     "a cell of a kept row": lambda pool, kept: changed_cell(pool, kept[3], "x2", 0.123),
     "a label of a kept row": lambda pool, kept: changed_cell(pool, kept[3], "land", "xx"),
-    "a cell of another row": lambda pool, kept: changed_cell(
-        pool, next(row for row in range(ROWS) if row not in kept), "x2", 90.0
-    ),
+    "a cell of another row": lambda pool, kept: changed_cell(pool, min({*range(ROWS)} - {*kept}), "x2", 90.0),
     "an id": lambda pool, kept: changed_cell(pool, kept[3], "order_id", "r99999"),
     "ids permuted": lambda pool, kept: pool.set_column(
         pool.column_names.index("order_id"), "order_id", pa.array(pool["order_id"].to_pylist()[::-1])
@@ -738,6 +735,16 @@ def test_rows_cut_out_of_a_table_are_known_by_their_place_in_it(tmp_path):
     assert "all 1,500 rows" in words
 
 
+def test_a_table_of_which_every_row_was_kept_is_checked_too(honest, tmp_path, monkeypatch):
+    pool, folder = honest("plain").parent / "pool.parquet", tmp_path / "honest"
+    monkeypatch.setattr(gathering, "KEPT_ROWS", 10**5)
+    table = bs.table(str(pool), columns=COLUMNS["plain"])
+    found = MADE[folder] = bs.review(table, str(pool.parent / "reference.parquet"), k=K, m=M, progress=False)
+    found.save(folder, proof=True)
+    assert found.problem.n_samples == ROWS and "all 1,500 rows" in check_answer(folder, pool, progress=False)[0]
+    refused(forged(folder, tmp_path, FILES["tale: nothing beside"]), pool)
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """The folder of an answer about a table that is held, with a reference or alone, or about weights."""
@@ -775,25 +782,19 @@ def test_a_table_that_is_held_is_checked_without_it(small, tmp_path, about):
     assert beyond(accepted(small(about), tmp_path, "report.json"), TRUSTED, needs_table) == set()
 
 
-OF_TABLES_NOT_HELD = ("proof: a kept", "proof: more", "proof: fewer", "proof: kept", "proof: of another")
-OF_HELD = {
-    name: forge
-    for name, forge in {**FILES, **OF_KINDS}.items()
-    if not name.startswith(OF_TABLES_NOT_HELD) and name != "kinds: what other rows add"
-}
+OF_TABLES_NOT_HELD = ("proof: a kept", "proof: more", "proof: fewer", "proof: kept", "proof: of another", "kinds: what")
+OF_HELD = [way for way in [*FILES, *OF_KINDS] if not way.startswith(OF_TABLES_NOT_HELD)]
 
 
 @pytest.mark.parametrize("way", OF_HELD)
 def test_forged_answers_about_a_table_that_is_held_are_refused(small, tmp_path, way):
-    refused(forged(small("held"), tmp_path, OF_HELD[way]))
+    refused(forged(small("held"), tmp_path, {**FILES, **OF_KINDS}[way]))
 
 
 def test_why_there_are_no_further_kinds_is_checked(tmp_path):
-    pool, reference = tables()
-    found = bs.review(pool.slice(0, 10), reference.slice(0, 60), k=K, m=M, progress=False)
+    (pool, reference), folder = tables(), tmp_path / "honest"
+    found = MADE[folder] = bs.review(pool.slice(0, 10), reference.slice(0, 60), k=K, m=M, progress=False)
     assert len(found.kinds) == 1 and found.kinds.stopped
-    found.save(tmp_path / "honest", proof=True)
-    check_answer(tmp_path / "honest")
-    MADE[tmp_path / "honest"] = found
-    lie = tale("kinds", "stopped", to=phrase("kinds.no_weight", n=1), follows=False)
-    refused(forged(tmp_path / "honest", tmp_path, lie))
+    found.save(folder, proof=True)
+    check_answer(folder)
+    refused(forged(folder, tmp_path, FILES["tale: no weight for more kinds"]))
