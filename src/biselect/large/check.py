@@ -159,8 +159,8 @@ def weigh_again(
     raw = weighing.features.matrix(block, positions)
     question, rules = weighing.question, RowRules(**weighing.question["rules"])
     heavy = neighbour_cutoff(arrays["totals"], checking.share, len(weighing.weigher.feature_names))
-    total, position = max(arrays["heaviest"].tolist(), default=(-np.inf, 0))
-    if total >= heavy:
+    total, position = max(arrays["heaviest"].tolist(), default=(-np.inf, None))
+    if position is not None and total >= heavy:  # of rows that were not kept, if there are any
         raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
     if screened is not None:
         refuse_other("proof.json", heavy, screened["heavy"], at="heavy")

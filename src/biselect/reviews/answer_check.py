@@ -174,7 +174,7 @@ def _expected(
     problem = kinds[0].selection.problem
     reproduce = {name: content["reproduce"][name] for name in ("command", "seed", "inputs")}
     options: dict[str, Any] = {"title": content["title"], "reproduce": reproduce, "table": tables}
-    if screen is not None or content["searched"] is not None:
+    if any(one is not None for one in (screen, tables, content["searched"])):  # the table is not held
         most = None if screen is None else screen.score
         before = 0 if tables is None else tables.weigher.facts.reference_rows
         facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "missing": 0}
