@@ -89,7 +89,6 @@ bench: $(READY) $(BENCH_READY)
 	$(BENCH)/bin/python -m pytest tests/solvers/test_other_formats.py
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
-	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_batches.py benchmarks/results/batches.json
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py --out benchmarks/results/training.json

@@ -27,13 +27,13 @@ from biselect_quantum.circuits import Ansatz, AnsatzSpec
 from biselect_quantum.circuits.starts import start_choice
 from biselect_quantum.devices import choose_patch, compile_circuit, load_target
 from biselect_quantum.devices._y_frame import PAIR, drop_unmeasured_phases, in_range, propagate
-from biselect_quantum.devices.compile import added_layer, fit_for
-from biselect_quantum.devices.compiled_circuit import count_resources
+from biselect_quantum.devices.compile import fit_for
 from biselect_quantum.devices.masks import hardware_mask, masked
 from biselect_quantum.devices.mixer_order import choose_order, choose_start
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, OPT3_CZ, STRONGEST_QISKIT, Y_FRAME, YFramePath
 from biselect_quantum.devices.placement import place
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
+from biselect_quantum.devices.resources import count_resources
 from biselect_quantum.simulate.program import XY
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
 from biselect_studies.experiments.heron import Case
@@ -131,8 +131,8 @@ def resources(name, registers, width, depth, start, seed):
         "chosen, quiet": compiled(chosen, IN_ORDER).resources,
         "chosen, strongest qiskit": compiled(chosen, strongest).resources,
         "propagated, strongest qiskit": compiled(propagated(bound), strongest, None).resources,
-        "y-frame, a layer more": added_layer(ours, target),
-        "chosen, a layer more": added_layer(best, target),
+        "y-frame, a layer more": ours.added_layer(),
+        "chosen, a layer more": best.added_layer(),
     }
     if HAS_PYTKET:
         plain = fit_for(OPT3_CZ, target)

@@ -84,37 +84,6 @@ def large_sector(cp: Any, size: tuple[int, ...]) -> dict[str, Any]:
     return found
 
 
-BATCHES = (
-    ((12, 8, 3, 5, 5), "dicke", "energy", 1024),
-    ((12, 8, 3, 5, 5), "canonical", "hit rate", 1024),
-    ((12, 8, 3, 5, 5), "canonical", "CVaR", 1024),
-    ((12, 8, 3, 5, 3), "canonical", "hit rate", 1024),
-    ((14, 10, 3, 3, 8), "dicke", "energy", 512),
-    ((14, 10, 3, 3, 3), "canonical", "hit rate", 512),
-)
-
-
-def batch_rates(cp: Any, size: tuple[int, ...], start: str, goal: str, batch: int) -> dict[str, float]:
-    """Circuits a second on the device, and through `Ansatz` with the way there and back."""
-    problem, _, _ = case(*size)
-    ansatz = Ansatz(problem, size[4], start=start, backend="gpu", dtype=np.complex64)
-    best = float(ansatz.energies.min())
-    observable = {
-        "energy": ENERGY,
-        "hit rate": Observable(kind="hit", threshold=best),
-        "CVaR": Observable(kind="cvar", share=0.05),
-    }[goal]
-    vectors = np.random.default_rng(1).uniform(-1, 1, size=(batch, ansatz.size))
-    runner = ansatz._gpu_batch()
-    given = runner.on_device(ansatz.schedule.expand_batch(vectors)), runner.goal(observable)
-    key, found = f"{size} {start} {goal}, batch {batch}:", {}
-    for gradient, name in ((False, "evaluations"), (True, "gradients")):
-        spent = seconds(cp, partial(runner.run, *given, gradient=gradient), 20, in_a_row=10)
-        found[f"{key} {name} per second"] = batch / spent
-    spent = seconds(cp, partial(ansatz.many_with_gradients, vectors, observable), 20)
-    return found | {f"{key} gradients per second through Ansatz": batch / spent}
-
-
 def accuracy() -> dict[str, float]:
     """Largest deviations of the GPU from double precision on the CPU, relative to the largest value."""
     problem, registers, layers = case(12, 8, 3, 5, 5)
@@ -156,13 +125,11 @@ def training(seeds: range) -> dict[str, Any]:
 
 
 def rates() -> dict[str, Any]:
-    """All cases of batches and of large sectors."""
+    """All cases of large sectors."""
     cp = require_cupy()
     results: dict[str, Any] = {"device": cp.cuda.runtime.getDeviceProperties(0)["name"].decode()}
     results["copy_bytes_per_second"] = copy_rate(cp)
     results |= accuracy()
-    for size, start, goal, batch in BATCHES:
-        results |= batch_rates(cp, size, start, goal, batch)
     for size in ((20, 12, 5, 4, 3), (20, 16, 6, 5, 3), (24, 16, 8, 6, 3), (24, 18, 8, 6, 3)):
         results |= large_sector(cp, size)
         cp.get_default_memory_pool().free_all_blocks()

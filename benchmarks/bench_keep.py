@@ -59,7 +59,7 @@ def first_circuits(device: str, count: int, trajectories: int) -> list[dict[str,
         (family, draw), (k, m) = [*FAMILIES.items()][number % 2], budgets[number % len(budgets)]
         problem = SelectionProblem(coupling=draw(np.random.default_rng(1000 + number), (8, 6)), k=k, m=m)
         made = compile_problem(problem, target, compare=False)
-        found = noisy_probabilities(made.compiled, target, problem, solve(problem), trajectories=trajectories)
+        found = noisy_probabilities(made, solve(problem), trajectories=trajectories)
         size = problem.sector.size
         rows.append({"family": family, "k": k, "m": m, "over_chance": found.hit * size, "mass": found.mass})
         print(

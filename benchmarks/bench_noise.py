@@ -36,9 +36,8 @@ from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.devices import Patch, choose_patch, load_target, place
 from biselect_quantum.devices._from_problem import STARTS
 from biselect_quantum.devices.mixer_order import choose_start
-from biselect_quantum.devices.noise.noisy_circuit import LABEL
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, read_out
 from biselect_quantum.devices.noise.sampling import misread
-from biselect_quantum.devices.noise.trajectories import read_out
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect_quantum.devices.readout import ReadoutCalibration, correct, prepared
 from biselect_quantum.shots import CountedBits, Shots

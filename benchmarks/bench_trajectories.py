@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 from qiskit_aer import AerSimulator
-from qiskit_aer.noise import pauli_error
+from qiskit_aer.noise import NoiseModel, pauli_error
 
 from biselect import SelectionProblem, solve
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
-from biselect_quantum.devices import compile_circuit, compile_problem, place_circuit
+from biselect_quantum.devices import DeviceCircuit, compile_circuit, compile_problem, place_circuit
 from biselect_quantum.devices.noise import cut_noise, noisy_probabilities
-from biselect_quantum.devices.noise.noisy_circuit import LABEL
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, pauli_labels
 from biselect_quantum.devices.noise.sampling import DISCARDED, noisy_table, runs_faster_as_vectors
-from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.paths import Y_FRAME
 from biselect_quantum.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
@@ -48,13 +47,12 @@ def compiled(width: int, *, cross: bool) -> Any:
     return compile_circuit(program, device(DEVICE), found.patch.layout, path, angles=angles(DEPTH))
 
 
-def dense(n: int, d: int, depth: int = DEPTH) -> tuple[Any, Any]:
-    """A random problem with all its couplings, compiled as a network, and the device."""
+def dense(n: int, d: int, depth: int = DEPTH) -> DeviceCircuit:
+    """A random problem with all its couplings, compiled as a network."""
     rng = np.random.default_rng(n)
     scores = {"sample_scores": rng.random(n), "feature_scores": rng.random(d)}
     full = SelectionProblem(coupling=rng.random((n, d)), k=n // 4, m=d // 2 + 1, **scores)
-    made = compile_problem(full, device(DEVICE), angles(depth), depth=depth, start="random", keep=1.0, compare=False)
-    return made.compiled, made.target
+    return compile_problem(full, device(DEVICE), angles(depth), depth=depth, start="random", keep=1.0, compare=False)
 
 
 def spent(work: Any, shots: int) -> tuple[float, Any]:
@@ -66,14 +64,16 @@ def spent(work: Any, shots: int) -> tuple[float, Any]:
 
 def speed(wide: bool) -> None:
     """Processor time a shot, both ways of ours and both of Aer's."""
-    cases = [("masked, 20 qubits, boston", compiled(20, cross=True), device(DEVICE), 256, 16)]
+    cases = [("masked, 20 qubits, boston", compiled(20, cross=True), 256, 16)]
     for n, d, ours, theirs in ((8, 6, 256, 16), (12, 8, 64, 1 if wide else 0)):
-        made, target = dense(n, d)
-        cases.append((f"dense, {n + d} qubits, boston", made, target, ours, theirs))
-    for name, made, target, ours, theirs in cases:
-        noisy = cut_noise(made, target)
-        noisy_table(noisy, 1, 0)  # compiles the kernels, and twirls
-        fast = runs_faster_as_vectors(noisy.twirled)
+        cases.append((f"dense, {n + d} qubits, boston", dense(n, d), ours, theirs))
+    for name, made, ours, theirs in cases:
+        noisy = cut_noise(made)
+        noisy_table(noisy, 1, 0)  # compiles the kernels
+        fast = runs_faster_as_vectors(noisy)
+        model, gates = NoiseModel(), noisy.gates()
+        for gate, qubits, channel in {(step.name, step.qubits, step.channel) for step in noisy.steps if step.channel}:
+            model.add_quantum_error(channel, gate, list(qubits))
         seconds, (_, flawless) = spent(lambda noisy=noisy, ours=ours: noisy_table(noisy, ours, 1), ours)
         chosen = "state vectors" if fast else "matrix product states"
         print(f"{name}: ours {1e3 * seconds:.2f} ms a shot by {chosen}, {flawless:.0%} flawless", flush=True)
@@ -81,11 +81,11 @@ def speed(wide: bool) -> None:
         for method in methods:
             simulator = AerSimulator(
                 method=method,
-                noise_model=noisy.noise_model(),
+                noise_model=model,
                 matrix_product_state_truncation_threshold=DISCARDED,
                 max_parallel_threads=1,
             )
-            run = lambda: simulator.run(noisy.circuit, shots=theirs, seed_simulator=1).result()  # noqa: B023, E731
+            run = lambda: simulator.run(gates, shots=theirs, seed_simulator=1).result()  # noqa: B023, E731
             taken, _ = spent(run, theirs)
             print(f"    Aer, {method}: {1e3 * taken:.2f} ms a shot, {taken / seconds:.1f}×", flush=True)
 
@@ -100,9 +100,7 @@ def chances(instances: int, trajectories: int, threads: int) -> None:
         trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=instance)
         made = placed.compile(trained, compare=False)
         found = noisy_probabilities(
-            made.compiled,
-            made.target,
-            dense_problem,
+            made,
             optimum,
             trajectories=trajectories,
             threads=threads,
@@ -113,7 +111,7 @@ def chances(instances: int, trajectories: int, threads: int) -> None:
         )
         print(
             f"instance {instance}, {DEVICE}: hits {hit}, ideally {100 * found.ideal_hit:.3f} %; budgets {mass}; "
-            f"{found.flawless:.1%} flawless, {made.compiled.resources.two_qubit_gates} two-qubit gates",
+            f"{found.flawless:.1%} flawless, {made.resources.two_qubit_gates} two-qubit gates",
             flush=True,
         )
 
@@ -122,14 +120,15 @@ def twirling() -> None:
     """Exact-budget mass of the samples' register, with and without twirling."""
     made = compiled(13, cross=False)
     program = made.program
-    bits = range(program.n_samples)
-    noisy = cut_noise(made, device(DEVICE), bits=bits)
-    channels = {
-        place: pauli_error(list(zip(pauli_labels(len(place[1])), pauli_probabilities(error), strict=True)))
-        for place, error in noisy.errors.items()
-    }
-    for name, model in (("as recorded", noisy), ("twirled", replace(noisy, errors=channels))):
-        found = distribution(model, bits)
+    noisy = cut_noise(made, variables=range(program.n_samples))
+    twirled = [
+        step._replace(channel=pauli_error([*zip(pauli_labels(len(step.qubits)), step.chances, strict=True)]))
+        if step.channel is not None
+        else step
+        for step in noisy.steps
+    ]
+    for name, model in (("as recorded", noisy), ("twirled", replace(noisy, steps=tuple(twirled)))):
+        found = distribution(model)
         inside = [state.bit_count() == program.k for state in range(found.size)]
         print(f"{program.n_samples} qubits, {name}: {100 * found[inside].sum():.3f} % keep the budget")
 

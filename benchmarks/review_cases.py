@@ -60,6 +60,21 @@ def table_cases(folder: Path, splits: range, *, clean: bool = False) -> Iterator
                 yield path.stem, split, (X[reference], X[pool], y[pool])
 
 
+def alone_cases(folder: Path, splits: range) -> Iterator[tuple[str, int, Case]]:
+    """For each table and split: up to 3,000 normal rows and 5 % anomalies, a pool that is its own reference."""
+    for path in sorted(folder.glob("*.npz")):
+        with np.load(path, allow_pickle=False) as stored:
+            X, y = stored["X"].astype(float), stored["y"].astype(bool)
+        for split in splits:
+            rng = np.random.default_rng(split)
+            good, bad = rng.permutation(np.flatnonzero(~y)), rng.permutation(np.flatnonzero(y))
+            size = min(SPLIT_REFERENCE + SPLIT_POOL, good.size)
+            bad = bad[: max(2, round(size * MOST_ANOMALIES / (1 - MOST_ANOMALIES)))]
+            rows = rng.permutation(np.concatenate([good[:size], bad]))
+            pool = X[rows]
+            yield path.stem, split, (pool, pool, y[rows])
+
+
 def detector_scores(reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int) -> dict[str, NDArray]:
     """Five plain detectors on standardised columns; those that are constant in the reference say nothing to them."""
     from pyod.models.copod import COPOD

@@ -45,11 +45,14 @@ nitpick_ignore = [
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
-    ("py:class", "biselect_quantum.devices.noise.trajectories.TwirledCircuit"),  # from a noise model to its simulator
     ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
     ("py:class", "biselect.sessions.store.Withdrawal"),
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.run.Measurement"),
+    ("py:class", "biselect_quantum.devices.layout.Qubit"),  # this and the next are numbers
+    ("py:class", "biselect_quantum.devices.layout.Clbit"),
+    ("py:class", "biselect_quantum.devices.compile.NativeCircuit"),  # what compiling adds to a DeviceCircuit
+    ("py:class", "biselect_quantum.devices.noise.noisy_circuit.Step"),
 ]
 nitpick_ignore_regex = [("py:.*", r"(?!biselect(_quantum|_studies)?\.).*")]  # other packages'
 

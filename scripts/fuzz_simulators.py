@@ -27,8 +27,7 @@ from biselect_quantum.simulate.wide import BondLimitError, WideSampler
 MOST_CHOICES = 4000  # of a sector: NumPy's gradient of the largest takes some milliseconds a layer
 MOST_QUBITS = 11  # of a whole vector
 MOST_WIDE = 600  # choices whose amplitudes are read from a matrix product state
-BATCHES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33)  # around the lanes of a vector, 8 or 16
-CALLS = ("state", "expectation", "gradient", "many", "many gradients", "amplitudes", "sample", "other depth", "copy")
+CALLS = ("state", "expectation", "gradient", "sample", "other depth", "copy")
 SINGLE, DOUBLE = 3e-5, 1e-10  # how near the precisions come, in units of what is measured
 
 
@@ -59,7 +58,6 @@ def drawn(rng: Random) -> dict[str, Any]:
         "schedule": rng.choice([*SCHEDULES, "any"]),
         "groups": rng.choice(["components", "components", "split", "surrogate"]),
         "angles": rng.choice(["special", "special", "mixed", "mixed", "any", "large"]),
-        "batch": rng.choice(BATCHES),
         "observables": rng.sample(["energy", "hit", "no hit", "all hits", "excess", "cvar", "values"], 2),
         "share": rng.choice([1e-3, 0.05, 0.3, 1.0]),
         "dtype": rng.choice(["complex128", "complex128", "complex64"]),
@@ -171,8 +169,8 @@ def make_circuit(case: dict[str, Any], problem: SelectionProblem, rng: np.random
 
 
 def make_angles(case: dict[str, Any], ansatz: Ansatz, rng: np.random.Generator) -> Any:
-    """(batch, size) angles, at least one row; γ in units of the weights, exact multiples of π/4 with weight."""
-    angles = rng.normal(size=(max(1, case["batch"]), ansatz.size))
+    """Two vectors of angles; γ in units of the weights, exact multiples of π/4 with weight."""
+    angles = rng.normal(size=(2, ansatz.size))
     turns = rng.integers(-8, 9, size=angles.shape) * (np.pi / 4)
     share = {"special": 1.0, "mixed": 0.5}.get(case["angles"], 0.0)
     angles = np.where(rng.random(angles.shape) < share, turns, angles)
@@ -225,10 +223,9 @@ def fenced(count: int, real: Any, *, before: bool) -> Any:
 
 def put_up_fences(before: bool) -> None:
     """From now on, kernels get buffers with fences."""
-    from biselect_quantum.simulate import _batches as batches
     from biselect_quantum.simulate import _compiled as compiled
 
-    compiled.aligned_lines = batches.aligned_lines = lambda count, real: fenced(count, real, before=before)
+    compiled.aligned_lines = lambda count, real: fenced(count, real, before=before)
 
 
 # Twins
@@ -358,19 +355,6 @@ class Case:
             found, gradient = ansatz.value_and_gradient(angles[0], observable)
             self._same(found, value, near * unit, where)
             self._same_slopes(gradient[None], slopes[None], angles[:1], twin, observable, where)
-        elif call in ("many", "many gradients"):
-            batch = angles[: self.case["batch"]]
-            known = [twin.value_and_gradient(vector, observable) for vector in batch]
-            values = np.array([value for value, _ in known])
-            slopes = np.array([slope for _, slope in known]).reshape(-1, ansatz.size)
-            if call == "many":
-                self._same(ansatz.many(batch, observable), values, near * unit, where)
-                return
-            found, gradients = ansatz.many_with_gradients(batch, observable)
-            self._same(found, values, near * unit, where)
-            self._same_slopes(gradients, slopes, batch, twin, observable, where)
-        elif call == "amplitudes":
-            self._amplitudes(ansatz, twin, observable, angles, where)
         elif call == "sample":
             self._feasible(ansatz.sample(angles[0], 20, seed=2), where)
         elif call == "copy":
@@ -379,21 +363,7 @@ class Case:
             depth = 1 + ansatz.spec.depth % 4
             other, its_twin = ansatz.at_depth(depth), twin.at_depth(depth)
             if other.size <= angles.shape[1]:
-                self._call("many gradients", other, its_twin, observable)
-
-    def _amplitudes(self, ansatz: Ansatz, twin: Ansatz, observable: Observable, angles: Any, where: str) -> None:
-        if observable.kind != "hit" or ansatz.backend != "compiled" or ansatz.spec.grover or ansatz.spec.depth < 2:
-            return
-        hits = np.argwhere(observable.of(twin.energies, 0.0))
-        if not 0 < len(hits) <= 8:
-            return
-        batch = angles[: max(1, self.case["batch"])]
-        found, slopes = ansatz.hit_amplitudes_with_gradients(batch, observable)
-        known = np.array([twin.state(vector)[tuple(hits.T)] for vector in batch]).reshape(-1, len(hits))
-        self._same(np.abs(found), np.abs(known), self.near, where)
-        rates = [twin.value_and_gradient(vector, observable)[1] for vector in batch]
-        of_rate = 2 * (found.conj()[..., None] * slopes).real.sum(axis=1)
-        self._same(of_rate, np.array(rates).reshape(-1, ansatz.size), self.near * self.slope, where)
+                self._call("gradient", other, its_twin, observable)
 
     def _unit(self, observable: Observable) -> float:
         """The size of an observable's values."""
@@ -455,10 +425,10 @@ def run_case(content: bytes) -> None:
 
 def whole_cases() -> list[bytes]:
     """Cases that make the compiler compile everything before a clock runs: both precisions, all calls."""
-    case = drawn(Random(0)) | {"mixer": ["ring", "ring"], "depth": 2, "schedule": "fully-grouped", "batch": 9}
+    case = drawn(Random(0)) | {"mixer": ["ring", "ring"], "depth": 2, "schedule": "fully-grouped"}
     case["sides"] = [{"n": n, "budget": 2, "rules": {}, "parts": [list(range(n))]} for n in (5, 4)]
     case |= {"weights": "normal", "scale": 1.0, "coupling_weight": 1.0, "groups": "components", "angles": "any"}
-    case["calls"] = ["state", "expectation", "gradient", "many gradients", "amplitudes"]
+    case["calls"] = ["state", "expectation", "gradient"]
     different = [{"start": "dicke"}, {"start": "canonical"}, {"start": "dicke", "mixer": "grover", "depth": 1}]
     return [
         json.dumps(case | {"dtype": dtype, "observables": kinds, **other}).encode()

@@ -490,7 +490,7 @@ def use_circuit(path: Path, index: int) -> None:
 
     circuit = load_circuit(path.parent)
     plan(circuit, "sector", shots=10, repeats=1, seed=0)
-    take_shots(circuit, "sector", shots=10).samples(circuit.problem)
+    _ = take_shots(circuit, "sector", shots=10).samples
 
 
 def use_sealed_circuit(path: Path, index: int) -> None:

@@ -55,13 +55,13 @@ MAKERS = {
 @pytest.mark.parametrize("make", MAKERS)
 def test_tables_of_every_make_give_the_same_weights_and_names(make):
     frame = MAKERS[make]
-    calibrator = CellWeigher(weighing=Weighing(map="mad-z")).fit(frame(data()))
+    weigher = CellWeigher(weighing=Weighing(map="mad-z")).fit(frame(data()))
     plain = Weigher("mad-z").fit(data())
-    np.testing.assert_array_equal(calibrator.transform(frame(pool())), plain.weights(pool()))
+    np.testing.assert_array_equal(weigher.transform(frame(pool())), plain.weights(pool()))
     names = NAMES if make != "numpy" else ["x0", "x1", "x2", "x3"]
-    assert calibrator.get_feature_names_out().tolist() == names
+    assert weigher.get_feature_names_out().tolist() == names
     for output in ("pandas", "polars"):
-        shown = clone(calibrator).set_output(transform=output).fit(frame(data())).transform(frame(pool()))
+        shown = clone(weigher).set_output(transform=output).fit(frame(data())).transform(frame(pool()))
         assert list(shown.columns) == names and len(shown) == 12
 
 
@@ -164,7 +164,10 @@ def test_missing_values_are_filled_where_asked():
 def test_unusable_budgets_and_options_say_what_to_do():
     with pytest.raises(InputError, match="m"):
         JointSelector(k=1, m=9).fit(data())
-    assert JointSelector(k=1, m=1, n_jobs=2, search=Search(solver="greedy")).fit(data()).selection_.solver == "greedy"
+    climbing = JointSelector(k=1, m=1, n_jobs=2, search=Search(solver="coordinate-ascent")).fit(data())
+    assert climbing.selection_.solver == "coordinate-ascent"
+    with pytest.raises(InputError, match=r"solver 'greedy' cannot keep limits per group; use one of: auto, exact"):
+        JointSelector(k=1, m=1, search=Search(solver="greedy")).fit(data())
 
 
 def test_rules_by_position_and_by_name():
@@ -207,9 +210,44 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
         JointSelector(k=2, m=1).fit(X, pool=rows)
 
 
+@pytest.mark.parametrize("sample", [8192, 30])
+def test_a_table_alone_is_scored_row_by_row_against_the_others(monkeypatch, sample):
+    monkeypatch.setattr("biselect.weights.reference.SAMPLE", sample)
+    X = np.vstack([data(rows=60)[:, :3], [[3.0, 0.0, 3.0], [3.1, 0.0, 3.1], [9.0, 9.0, 0.0]]])
+    selector = JointSelector(k=3, m=2).fit(X)
+    problem, features = selector.selection_.problem, selector.selection_.features
+    adds = problem.sample_scores + problem.coupling[:, features].sum(axis=1)
+    np.testing.assert_allclose(selector.score_samples(X), -adds, rtol=1e-12)
+    np.testing.assert_allclose(selector.score_samples(X[::-1])[::-1], -adds, rtol=1e-12)
+    np.testing.assert_array_equal(selector.predict(X) == -1, selector.sample_support_)
+    assert selector.sample_support_[62]
+    beside = X.copy()
+    beside[:, 0] += 1e-9  # not in the reference, but as good as
+    assert selector.score_samples(beside)[62] > -adds[62], "against a reference that holds its like"
+
+
+def test_a_direction_is_part_of_the_choice():
+    rows = pool()
+    rows[5, 1] = 9.0
+    assert JointSelector(k=2, m=1).fit(data(), pool=pool()).selection_.directions == ["either"]
+    selector = JointSelector(k=2, m=1).fit(data(), pool=rows)
+    assert selector.selection_.directions == ["high"] and selector.get_feature_names_out().tolist() == ["x1"]
+    low = pool()
+    low[:, 1] = -9.0
+    assert (selector.score_samples(low) > selector.score_samples(rows)[[2, 5]].max()).all()
+
+
+def test_budgets_that_nobody_gave_are_the_usual_ones():
+    selector = JointSelector().fit(data(), pool=data(1, rows=40))
+    assert selector.sample_support_.sum() == 8 and selector.get_support().sum() == 2
+    ruled = JointSelector(rules=RowRules(must_columns=[0, 1, 3])).fit(data(), pool=pool())
+    assert ruled.get_support().tolist() == [True, True, False, True], "as many columns as must be"
+
+
 def test_options_that_an_estimator_has_no_use_for_are_refused():
+    with pytest.raises(InputError, match=r"Weighing\(drift='keep'\): this plays no part here"):
+        CellWeigher(weighing=Weighing(drift="keep")).fit(data())
     for options, name in (
-        ({"weighing": Weighing(row_scores=[1.0])}, "Weighing"),
         ({"columns": Columns(exclude=["a"])}, "Columns"),
         ({"rules": RowRules(per="a")}, "RowRules"),
         ({"search": Search(seed=3)}, "Search"),
@@ -246,3 +284,23 @@ def test_mixed_frames_need_no_preparation(make):
     names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
     weigher = CellWeigher(columns=Columns(types={"paid": "date"})).fit(make(reference))
     assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)
+
+
+def test_a_frame_is_taken_for_the_same_as_everywhere():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "order_id": np.arange(80) * 7 + 100_000,
+            "paid": [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in rng.lognormal(7, 1, 80)],
+            "items": rng.poisson(3, 80),
+            "note": [f"some words about {i}" for i in range(80)],
+        }
+    )
+    with pytest.warns(UserWarning, match="'order_id': names the rows"):
+        weigher = CellWeigher().fit(frame)
+    assert weigher.get_feature_names_out().tolist() == ["paid", "items"] and weigher.transform(frame).shape == (80, 2)
+    with pytest.warns(UserWarning, match="'order_id'"):
+        selector = JointSelector(k=3, m=1).fit(frame)
+    assert selector.get_support().tolist() in ([False, True, False, False], [False, False, True, False])
+    typed = frame.assign(paid=[float(x[:-2].replace(".", "").replace(",", ".")) for x in frame["paid"]])
+    np.testing.assert_allclose(weigher.transform(frame), weigher.transform(typed))

@@ -71,8 +71,8 @@ def test_what_a_package_of_ours_would_bring_is_named_with_its_install(registry):
 
 def test_an_extra_is_named_where_its_package_is_missing():
     assert optional("json", "this", "none").loads("1") == 1
-    with pytest.raises(MissingDependencyError, match=r"^this needs no_such_one: pip install '\.\[excel\]' in a clone"):
-        optional("no_such_one", "this", "excel")
+    with pytest.raises(MissingDependencyError, match=r"^this needs no_such_one: pip install '\.\[duckdb\]' in a clone"):
+        optional("no_such_one", "this", "duckdb")
 
 
 def test_what_our_packages_bring_is_what_they_declare():

@@ -44,7 +44,7 @@ def test_names_that_commas_cannot_part_stand_alone():
             "--column 'a b=date:hour'",
         ),
         (Weighing(missing=Stated("weigh")), "weighing=Weighing(missing='weigh')", "--missing weigh"),
-        (Weighing(row_scores=object()), "weighing=Weighing(row_scores=row_scores)", None),
+        (Weighing(map=object()), "weighing=Weighing(map=map)", None),
     ],
 )
 def test_a_message_spells_options_as_its_reader_types_them(options, python, flags):

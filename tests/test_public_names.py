@@ -21,7 +21,6 @@ NAMES = {
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",
     "biselect.solvers.other_formats": "fill_quadratic_program from_values penalties to_bqm to_cqm",
-    "biselect.tables": "Inspection ReviewOptions",
     "biselect.tables.readers": "read_table",
     "biselect.tables.problem_files": "read_problem",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
@@ -30,8 +29,8 @@ NAMES = {
     "biselect.testing": "all_selections assert_map_api assert_solver_api brute_force",
     "biselect.pages": "render_html render_inspection render_monitor",
     "biselect_quantum": (
-        "Ansatz AnsatzSpec Observable Program Schedule SectorSampler Threshold Training compile_problem "
-        "execute load_circuit load_target place_circuit plan take_shots train"
+        "Ansatz AnsatzSpec Nulls Observable Program Schedule SectorSampler Threshold Training compile_problem "
+        "execute load_circuit load_target nulls place_circuit plan take_shots train"
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (
@@ -41,13 +40,13 @@ NAMES = {
     "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect_quantum.circuits.metrics": "DepthFigures TimeToSolution by_depth runs_needed time_to_solution",
+    "biselect_quantum.circuits.metrics": "DepthFigures by_depth",
     "biselect_quantum.uniform": "uniform_energy",
-    "biselect_quantum.shots": "Samples Shots decode_counts",
+    "biselect_quantum.shots": "Samples Shots",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
-        "CompiledCircuit DeviceCircuit NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath "
-        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask layout_of "
+        "DeviceCircuit Layout NetworkPath PATHS Patch PauliOperators Placement QiskitPath "
+        "YFramePath build_circuit choose_patch compile_circuit compile_open hardware_mask "
         "make_patch masked pauli_operators place qasm3_text qpy_bytes retained_mass "
         "to_qiskit"
     ),

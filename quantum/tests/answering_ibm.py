@@ -100,14 +100,13 @@ class AnsweringIbm:
         if fate == "refused":
             return answer({"error": {"message": self.reason, "code": 1217}}, 400)
         program = executor.ParamsModel.model_validate(content["params"]).quantum_program
-        (circuit,) = program.circuits.to_python()
+        circuits = program.circuits.to_python()
         job = {
             "id": f"job-{len(self.queue)}",
             "number": len(self.queue),
             "tags": content["tags"],
             "fate": fate,
-            "register": circuit.cregs[0].name,
-            "width": circuit.num_clbits,
+            "registers": [(circuit.cregs[0].name, circuit.num_clbits) for circuit in circuits],
             "program": program,
             "asked": 0,
         }
@@ -134,11 +133,12 @@ def shots_of(job):
     """What IBM's executor measured, as the service encodes it; the client makes a sampler's result of it."""
     program = job["program"]
     shots = {"partial": program.shots // 2, "empty": 0}.get(job["fate"], program.shots)
-    width = job["width"] - (job["fate"] == "narrow")
-    bits = np.random.default_rng(job["number"]).integers(2, size=(shots, width)).astype(bool)
-    measured = {"results": {job["register"]: CompressedTensorModel.from_numpy(bits)}, "metadata": {}}
+    random, measured = np.random.default_rng(job["number"]), []
+    for register, width in job["registers"]:
+        bits = random.integers(2, size=(shots, width - (job["fate"] == "narrow"))).astype(bool)
+        measured.append({"results": {register: CompressedTensorModel.from_numpy(bits)}, "metadata": {}})
     result = executor.QuantumProgramResultModel(
-        data=[measured],
+        data=measured,
         metadata={"chunk_timing": []},
         passthrough_data=program.passthrough_data,
         semantic_role=program.semantic_role,

@@ -1,13 +1,17 @@
 """Devices of a few qubits, programs that fit them, and exact output distributions."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.quantum_info import DensityMatrix, Statevector, SuperOp
+from qiskit_aer.noise import pauli_error
 
 from biselect import SelectionProblem
 from biselect_quantum.circuits import AnsatzSpec
 from biselect_quantum.devices import PATHS, compile_circuit, to_qiskit
+from biselect_quantum.devices.noise.noisy_circuit import WAIT, pauli_labels
 from biselect_quantum.devices.targets import FORMAT, from_snapshot, snapshot
 
 MICRO = 1e-6
@@ -61,7 +65,8 @@ def case(
     parts = [(i, j) for i, j in edges if j < n], [(i - n, j - n) for i, j in edges if i >= n]
     orders = tuple([(edge,) for edge in rng.permutation(part).tolist()] for part in parts)
     p = int(rng.integers(1, 4)) if depth is None else depth
-    program = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng).program()
+    spec = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng)
+    program = spec.program()
     layout = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
     count = len(program.angle_names)
     angles = scale * rng.normal(size=count)
@@ -69,6 +74,7 @@ def case(
         angles = np.where(rng.random(count) < 0.5, np.pi / 4 * rng.integers(-8, 9, count), angles)
     return SimpleNamespace(
         problem=problem,
+        spec=spec,
         program=program,
         mixer=orders,
         angles=angles,
@@ -85,15 +91,15 @@ def ideal(program):
 
 def measured(compiled):
     """Probabilities of a compiled circuit's classical bits, in the logical order."""
-    circuit = compiled.circuit
+    circuit, layout = compiled.gates, compiled.layout
     place = {
         circuit.find_bit(step.clbits[0]).index: circuit.find_bit(step.qubits[0]).index
         for step in circuit.data
         if step.operation.name == "measure"
     }
-    assert [place[bit] for bit in compiled.clbits] == list(compiled.final_layout)
+    assert [place[bit] for bit in layout.read_into] == list(layout.measured_on)
     unmeasured = circuit.remove_final_measurements(inplace=False)
-    return Statevector(unmeasured).probabilities([place[bit] for bit in compiled.clbits])
+    return Statevector(unmeasured).probabilities([place[bit] for bit in layout.read_into])
 
 
 def distance(one, other):
@@ -121,20 +127,29 @@ def drawn(seed=0, qubits=6, split=3, **more):
 
 
 def compiled(drawn_case, target, path="y-frame"):
-    return compile_circuit(drawn_case.program, target, drawn_case.layout, PATHS[path], angles=drawn_case.angles)
+    return compile_circuit(drawn_case.spec, target, drawn_case.layout, PATHS[path], angles=drawn_case.angles)
 
 
 def step_by_step(noisy):
     """Probabilities of all classical bits before readout: every gate, then its error, on one density matrix."""
-    state = DensityMatrix.from_int(0, 2**noisy.circuit.num_qubits)
-    for step in noisy.circuit.data:
-        if step.operation.name == "measure":
-            continue
-        place = [noisy.circuit.find_bit(qubit).index for qubit in step.qubits]
-        state = state.evolve(SuperOp(step.operation), place)
-        if (step.operation.name, tuple(place)) in noisy.errors:
-            state = state.evolve(SuperOp(noisy.errors[step.operation.name, tuple(place)]), place)
-    return state.probabilities([noisy.reads[bit] for bit in range(noisy.circuit.num_clbits)])
+    state, gates = DensityMatrix.from_int(0, 2**noisy.width), get_standard_gate_name_mapping()
+    for step in noisy.steps:
+        if step.name != WAIT:
+            state = state.evolve(SuperOp(gates[step.name].base_class(*step.angles)), step.qubits)
+        if step.channel is not None:
+            state = state.evolve(SuperOp(step.channel), step.qubits)
+    return state.probabilities(list(noisy.reads))
+
+
+def twirled(noisy):
+    """The same circuit with Pauli channels in the place of the recorded ones."""
+    steps = [
+        step
+        if step.channel is None
+        else step._replace(channel=pauli_error([*zip(pauli_labels(len(step.qubits)), step.chances, strict=True)]))
+        for step in noisy.steps
+    ]
+    return replace(noisy, steps=tuple(steps))
 
 
 def misread(probabilities, confusion):

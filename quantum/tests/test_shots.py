@@ -7,7 +7,7 @@ from qiskit.primitives import BitArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.conventions import little_endian
-from biselect_quantum.shots import bit_table, decode_bits, decode_counts, parse_physical_order
+from biselect_quantum.shots import bit_table, decode_bits
 
 
 def problem_of(n, d, k=1, m=1, seed=0):
@@ -58,9 +58,9 @@ def test_whatever_is_measured_comes_back_under_its_own_names(case, form):
     assert found == {tuple(bits): count for bits, count in zip(original.tolist(), counts.tolist(), strict=True)}
     n = problem.n_samples
     feasible = [bits[:n].sum() == problem.k and bits[n:].sum() == problem.m for bits in original]
-    samples = shots.samples(problem)
+    samples = shots.samples
     assert samples.shots == counts[feasible].sum()
-    assert shots.exact_budget_mass(problem) == pytest.approx(counts[feasible].sum() / counts.sum())
+    assert shots.exact_budget_mass == pytest.approx(counts[feasible].sum() / counts.sum())
     assert sorted(samples.energies) == pytest.approx(sorted(problem.bit_energies(original[feasible])))
     assert (np.diff(samples.energies) >= 0).all()
     for s, f, energy in zip(samples.samples, samples.features, samples.energies, strict=True):
@@ -76,27 +76,13 @@ def test_equal_strings_are_counted_together():
 def test_samples_are_core_samples_under_original_positions():
     problem = SelectionProblem(coupling=[[0.0, 1.0], [5.0, 0.0], [0.0, 0.0]], k=1, m=1)
     layout = [2, 1, 0, 4, 3]  # classical bit 1 holds sample 1, bit 4 feature 0
-    found = decode_counts({little_endian([0, 1, 0, 0, 1]): 7, "11111": 3}, problem, layout)
+    found = decode_bits({little_endian([0, 1, 0, 0, 1]): 7, "11111": 3}, problem, layout).samples
     assert found.best[0].tolist() == [1] and found.best[1].tolist() == [0] and found.best[2] == -5 and found.shots == 7
-
-
-def test_without_a_layout_there_is_no_decoding():
-    with pytest.raises(InputError, match="layout is missing"):
-        decode_counts({"000": 1}, problem_of(2, 1), None)
 
 
 def test_more_shots_than_a_machine_word_are_refused():
     with pytest.raises(InputError, match="2⁶³"):
         decode_bits({"01001": 1 << 64}, problem_of(3, 2), range(5))
-
-
-def test_the_physical_order_control_mixes_registers():
-    problem = problem_of(2, 1)
-    counts = {little_endian([1, 0, 1]): 4}  # sample 0 and the feature
-    assert decode_bits(counts, problem, (0, 1, 2)).exact_budget_mass(problem) == 1
-    assert parse_physical_order(counts, problem, (7, 3, 9)).bits.tolist() == [[0, 1, 1]]
-    assert parse_physical_order(counts, problem, (5, 9, 2)).bits.tolist() == [[1, 1, 0]]
-    assert parse_physical_order(counts, problem, (5, 9, 2)).exact_budget_mass(problem) == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +110,7 @@ def test_the_physical_order_control_mixes_registers():
 )
 def test_bad_counts_are_refused(counts, layout, message):
     with pytest.raises(InputError, match=message):
-        decode_counts(counts, problem_of(2, 1), layout)
+        decode_bits(counts, problem_of(2, 1), layout)
 
 
 def test_a_million_shots_decode_at_once():
@@ -133,7 +119,7 @@ def test_a_million_shots_decode_at_once():
     problem = problem_of(7, 5, 3, 2)
     shots = decode_bits(table, problem, range(12))
     assert shots.shots == 1_000_000 and len(shots.bits) == 4096
-    assert shots.exact_budget_mass(problem) == pytest.approx(problem.sector.size / 4096, abs=0.002)
+    assert shots.exact_budget_mass == pytest.approx(problem.sector.size / 4096, abs=0.002)
 
 
 def test_bits_end_little_endian_here():

@@ -19,23 +19,25 @@ from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, RowRules, Search, Weighing, refuse_others, spell
 from biselect.reviews.caveats import beyond_caveats, unused_dates
-from biselect.reviews.weighed_tables import problem_of
 from biselect.solvers import solve, solver_options
-from biselect.tables import NamedMatrix, Roles, as_matrix, is_quantity, library_of, row_labels
+from biselect.tables import NamedMatrix, Roles, Table, as_matrix, guess_roles, library_of, row_labels, rows_of
+from biselect.tables.row_rules import apply_rules
 from biselect.weights.alignment import Shift, moved_numbers
+from biselect.weights.directed import CellWeights, usual_columns, usual_rows
 from biselect.weights.paper import Form
 from biselect.weights.reference import FEWEST_ROWS
+from biselect.weights.scoring import Scoring
 
 OUTLIER, INLIER = -1, 1
-ISOLATION = "isolation"
 
 
 class _Checked(BaseEstimator):
-    """What both estimators share: they check their input (`weighing` says whether NaN may be in it) and calibrate."""
+    """What both estimators share: checks of their input (`weighing` says whether NaN may be in it), and a weigher."""
 
     columns: Columns | None
     weighing: Weighing | None
-    unused_dates_: list[str]
+    unused_: list[str]
+    roles_: Roles
     random_state: int | np.random.RandomState | None
     _weighing_parts: ClassVar[tuple[str, ...]] = ("preset", "map", "cap", "missing")
 
@@ -54,31 +56,20 @@ class _Checked(BaseEstimator):
         refuse_others(self._weighing, *self._weighing_parts)
         return Form.of(self._weighing)
 
-    def _roles(self, known: Sequence[str]) -> Roles:
-        columns = self.columns or Columns()
-        refuse_others(columns, "types")
-        return Roles.of(columns, names=known)
-
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame) and (
-            (roles := self._roles(frame.columns)).categories
-            or roles.dates
-            or not all(kind.is_numeric() for kind in frame.schema.values())
-        ):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            parts = parts_of_dates(roles.dates)
-            dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
-            unused = [name for name in dates if name not in parts]
-            if unused and reset:
-                warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
-            X = as_matrix(frame.drop(unused).to_native(), categories=roles.categories, dates=roles.dates)
+        if isinstance(frame, nw.DataFrame):
+            rows = Table(X).read()
             if reset:
-                self.unused_dates_ = unused
-            return X
-        if reset:
-            self.unused_dates_ = []
+                self._guess(rows)
+            plain = all(kind.is_numeric() for kind in frame.schema.values())
+            if not plain or self.roles_.categories or self.unused_:
+                validate_data(self, X, reset=reset, skip_check_array=True)
+                rows = rows.drop_columns([name for name in self.unused_ if name in rows.column_names])
+                return as_matrix(rows, categories=self.roles_.categories, dates=self.roles_.dates)
+        elif reset:
+            self.unused_, self.roles_ = [], Roles()
         return validate_data(
             self,
             X,
@@ -88,15 +79,29 @@ class _Checked(BaseEstimator):
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
-    def _calibrate(self, X: Any) -> None:
-        """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
+    def _guess(self, rows: Any) -> None:
+        """Find the columns of a frame that are weighed, as `biselect.review` does, and say which are not."""
+        columns = self.columns or Columns()
+        refuse_others(columns, "types")
+        guess = guess_roles([rows], columns)
+        self.roles_ = Roles.of(guess.described, names=rows.column_names)
+        features, dates = self.roles_.features_of(rows, rows)
+        self.unused_ = [name for name in rows.column_names if name not in features]
+        if dates:
+            warnings.warn(unused_dates(dates).text, UserWarning, stacklevel=4)
+        for one in guess.columns:
+            if one.name in self.unused_ and one.remark:
+                warnings.warn(f"{one.name!r}: {one.remark}; otherwise {one.way_out}", UserWarning, stacklevel=4)
+
+    def _fit_weigher(self, X: Any) -> None:
+        """Fit `weigher_`; `weigher_.seed` is the seed of every later draw too."""
         state = self.random_state
         seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
-        self.calibrator_ = self._form.weigher(int(seed)).fit(X)
+        self.weigher_ = self._form.weigher(int(seed)).fit(X)
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self._roles(()).dates) | dict.fromkeys(self.unused_dates_, ())
+        parts = parts_of_dates(self.roles_.dates) | dict.fromkeys(self.unused_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
             own = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
@@ -132,19 +137,19 @@ class CellWeigher(TransformerMixin, _Checked):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the reference X; y is ignored."""
-        self._calibrate(self._checked(X, reset=True))
+        self._fit_weigher(self._checked(X, reset=True))
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Weights of the rows of X."""
         check_is_fitted(self)
-        return self.calibrator_.weights(self._checked(X))
+        return self.weigher_.weights(self._checked(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self._roles(()).dates or self.unused_dates_ else names
+        return self._weighed()[0] if self.roles_.dates or self.unused_ else names
 
 
 def _put_back(rows: Any, shift: Shift | None) -> Any:
@@ -155,16 +160,17 @@ def _put_back(rows: Any, shift: Shift | None) -> Any:
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
-    """k samples and m features, chosen together against a reference.
+    """k samples and m columns, chosen together against a reference.
 
-    `fit` calibrates on the reference and chooses once, from `pool` or from the reference itself: that fixes the
-    columns `transform` keeps and the score from which `predict` calls a row an outlier, so both are the same for
-    a row in any batch. `select` answers the exact question for a new pool: exactly k rows and m columns of it.
-    A column in which most of the pool lies beyond the reference, as a clock does, gives a UserWarning.
+    `fit` weighs against the reference and chooses once, from `pool` or from the reference itself: that fixes the
+    columns `transform` keeps and the score from which `predict` calls a row an outlier, so both are the same for a row
+    in any batch. A row that stands in the reference is weighed against the other rows. `select` answers the exact
+    question for a new pool: exactly k rows and m columns of it. A column in which most of the pool lies beyond the
+    reference, as a clock does, gives a UserWarning.
 
     Args:
-        k: how many samples.
-        m: how many features.
+        k: how many samples; None for 20, at most a fifth of the rows.
+        m: how many columns; None for 4, fewer where there are few.
         columns: what columns of a frame hold (`Columns.types`); None for what their types say.
         weighing: preset, map, cap, what to do with missing values and with drift of a pool; None for what
             `biselect.review` does.
@@ -176,27 +182,27 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         random_state: fixes every draw.
 
     Attributes:
-        selection_: the choice made by `fit`.
+        selection_: the choice made by `fit`; its features are directed columns.
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
         shift_: how columns of the pool of `fit` that moved against the reference are put back, in every later row; None
             where none did. A pool of `select` is put back by its own medians.
-        near_weight_: how much the nearest reference row counts in a row's own score, see `Weigher.near_weight`.
-        calibrator_: the fitted `biselect.weights.Weigher`.
+        scoring_: pool and reference of `fit` on one scale, a `biselect.weights.scoring.Scoring`.
+        weigher_: the fitted `biselect.weights.Weigher`.
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)
     >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9], [0, 0, 0, 1]])
-    >>> selection.samples.tolist(), selection.features.tolist()
-    ([0, 2], [3])
+    >>> selection.samples.tolist(), selection.feature_names, selection.directions
+    ([0, 2], ['x3'], ['either'])
     """
 
     _weighing_parts = (*_Checked._weighing_parts, "drift")
 
     def __init__(
         self,
-        k: int = 1,
-        m: int = 1,
+        k: int | None = None,
+        m: int | None = None,
         columns: Columns | None = None,
         weighing: Weighing | None = None,
         rules: RowRules | None = None,
@@ -220,15 +226,16 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """
         named = X if pool is None else pool
         X = self._checked(X, reset=True)
-        self._calibrate(X)
+        self._fit_weigher(X)
         candidates = X if pool is None else self._checked(pool)
         self._reference = as_matrix(X)
+        keys = _row_keys(self.weigher_.values(X))
+        self._places = dict(zip(keys, self.weigher_.own_places.tolist(), strict=True))
         self.shift_ = None if pool is None else self._shift_of(candidates)
-        self.selection_ = self._choose(candidates, self.shift_, named, groups)
+        own = self.weigher_.own_places if pool is None else None
+        self.scoring_, self.selection_ = self._choose(candidates, self.shift_, named, groups, own)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
-        if self._marginals == ISOLATION:
-            self.near_weight_ = self.calibrator_.near_weight(_put_back(candidates, self.shift_), self.k)
         self.offset_ = self._offset(self._scores(candidates))
         return self
 
@@ -236,7 +243,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """Exactly k rows and m columns of this pool; what `fit` chose stays as it is."""
         check_is_fitted(self)
         rows = self._checked(pool)
-        return self._choose(rows, self._shift_of(rows), pool, groups)
+        return self._choose(rows, self._shift_of(rows), pool, groups)[1]
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Minus what each row would add to the score, given the features that `fit` chose; low is unusual."""
@@ -251,17 +258,20 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, rows: Any, shift: Shift | None, pool: Any, groups: Any) -> Selection:
+    def _choose(
+        self, rows: Any, shift: Shift | None, pool: Any, groups: Any, places: NDArray[np.int64] | None = None
+    ) -> tuple[Scoring, Selection]:
         """The choice from rows that were checked; `pool` as it came says names and library."""
-        rows = _put_back(rows, shift)
-        problem = replace(self._problem(rows, row_labels(pool), groups), library=library_of(pool))
-        for caveat in beyond_caveats(self.calibrator_, problem):
+        cells = self.weigher_.cells(_put_back(rows, shift), places=places)
+        scoring, problem = self._problem(cells, row_labels(pool), groups)
+        for caveat in beyond_caveats(self.weigher_, scoring.pool.cells.weights):
             warnings.warn(caveat.text, UserWarning, stacklevel=3)
         search = self.search or Search()
         refuse_others(search, "solver", "time_limit")
         takes_workers = self.n_jobs is not None and "workers" in solver_options(search.solver)
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
-        return solve(problem, search.solver, seed=self.calibrator_.seed, time_limit=search.time_limit, **workers)
+        limits: Any = {"seed": self.weigher_.seed, "time_limit": search.time_limit, **workers}
+        return scoring, solve(replace(problem, library=library_of(pool)), search.solver, **limits)
 
     def _shift_of(self, pool: Any) -> Shift | None:
         """How columns of a pool that moved are put back; None where none did, or drift is kept."""
@@ -269,11 +279,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         moved = moved_numbers(self._reference, rows, drift)
         return Shift.of(self._reference.values, rows.values, moved) if moved and drift == "recentre" else None
 
-    @property
-    def _marginals(self) -> Any:
-        return self._form.marginals
-
-    def _problem(self, pool: Any, names: list[str] | None, groups: Any) -> SelectionProblem:
+    def _problem(self, cells: CellWeights, names: list[str] | None, groups: Any) -> tuple[Scoring, SelectionProblem]:
         rules = self.rules or RowRules()
         refuse_others(rules, "must", "never", "must_columns", "at_most")
         if (rules.at_most is None) != (groups is None):
@@ -288,24 +294,23 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
             per=None if groups is None else "group",
         )
         labels = None if groups is None else [None if label != label else str(label) for label in groups]
-        return problem_of(
-            *(self.calibrator_, pool, self._form),
-            k=self.k,
-            m=self.m,
-            rules=by_name,
-            per=labels,
-            sample_names=names,
-            feature_names=columns.tolist(),
-        )
+        must = [columns.tolist().index(name) for name in by_name.must_columns if name in columns]
+        k = usual_rows(len(cells.rows)) if self.k is None else self.k
+        m = max(usual_columns(len(columns)), len(must)) if self.m is None else self.m
+        scoring = Scoring.of(self.weigher_, cells, k, m, must=must, marginals=self._form.marginals)
+        scoring = replace(scoring, features=replace(scoring.features, names=tuple(columns.tolist())))
+        return scoring, apply_rules(by_name, scoring.problem(names), labels)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        X = _put_back(X, self.shift_)
-        W = self.calibrator_.weights(X)
-        if self._marginals == ISOLATION:
-            alone = self.m * self.calibrator_.isolation(X, self.near_weight_)
-        else:
-            alone = W.max(axis=1)
-        return -(alone + W[:, self.selection_.features].sum(axis=1))
+        """Minus the score of each row; a row of the reference itself is weighed against the others."""
+        rows, features = as_matrix(_put_back(X, self.shift_)), self.selection_.features
+        scores = self.scoring_.scores_of(self.weigher_.cells(rows), features)
+        keys = _row_keys(self.weigher_.values(rows))
+        own = np.flatnonzero([key in self._places for key in keys])
+        if own.size:
+            places = np.array([self._places[keys[row]] for row in own])
+            scores[own] = self.scoring_.scores_of(self.weigher_.cells(rows_of(rows, own), places=places), features)
+        return -scores
 
     def _offset(self, scores: NDArray[np.float64]) -> float:
         """Halfway between the last row chosen and the first left out; a row that ties with the last one is in.
@@ -321,8 +326,13 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         check_is_fitted(self)
         _, owners = self._weighed()
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[[owners[j] for j in self.selection_.features]] = True
+        mask[[owners[j] for j in self.scoring_.features.columns[self.selection_.features]]] = True
         return mask
+
+
+def _row_keys(values: NDArray[np.float64]) -> list[bytes]:
+    """Rows as keys: equal rows have equal ones."""
+    return [row.tobytes() for row in np.ascontiguousarray(values + 0.0)]  # no minus before zero
 
 
 def _by_name(entries: Sequence[int | str], names: Any) -> list[str]:

@@ -257,10 +257,6 @@ class Columns(Options, heading="Columns"):
         Sequence[str],
         _column("Columns shown beside the rows, never used to choose; repeat or use commas.", value="COLUMNS"),
     ] = ()
-    score: Annotated[
-        str | None,
-        _column("Column of the pool with your own score of each row, higher for odder.", "--score-column"),
-    ] = None
     types: Annotated[
         Mapping[str, str],
         _column(
@@ -278,19 +274,25 @@ class Columns(Options, heading="Columns"):
 
 @dataclass(frozen=True, kw_only=True)
 class Csv(Options, heading="Reading the tables"):
-    """How a CSV is written; what is left out is found out."""
+    """How texts are written, in a CSV or in the cells of any table; what is left out is found out."""
 
     encoding: Annotated[str | None, Flag("Of a CSV, such as cp1252; else found out.", value="NAME")] = None
     delimiter: Annotated[
         str | None, Flag("Between values of a CSV, such as ';'; else found out.", value="CHARACTER")
     ] = None
-    decimal: Annotated[str | None, Flag("Before decimals in a CSV: , or . ; else found out.", value="CHARACTER")] = None
-    thousands: Annotated[
-        str | None, Flag("Between thousands in a CSV: . , ' or a space; '' for none.", value="CHARACTER")
+    header: Annotated[
+        int | None,
+        Flag(
+            "Line of a CSV or row of a sheet that holds the names, 0 for none; else found out.", value="LINE", least=0
+        ),
     ] = None
+    decimal: Annotated[str | None, Flag("Before decimals: , or . ; else found out.", value="CHARACTER")] = None
+    thousands: Annotated[str | None, Flag("Between thousands: . , ' or a space; '' for none.", value="CHARACTER")] = (
+        None
+    )
     na_values: Annotated[
         Sequence[str],
-        Flag("What means missing in a CSV, beside NA and its like; repeat or use commas.", value="TEXT"),
+        Flag("Texts that mean missing, beside NA and its like; repeat or use commas.", value="TEXT"),
     ] = ()
     date_format: Annotated[
         str | None, Flag("How dates are written, such as '%d/%m/%Y %H:%M'; else found out.", value="FORMAT")
@@ -345,14 +347,6 @@ class Weighing(Options, heading="What counts as unusual"):
             choices=("recentre", "keep"),
         ),
     ] = None
-    row_scores: Annotated[
-        Any,
-        Flag(
-            "Somebody's own score of each row, higher for odder: one number a row, or a fitted scikit-learn or PyOD "
-            "detector.",
-            offered=False,
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -372,19 +366,12 @@ class RowRules(Options, heading="Rules", parameter="rules"):
 
 @dataclass(frozen=True, kw_only=True)
 class Kinds(Options, heading="Kinds of unusual"):
-    """Kinds of unusual, and what chance alone would show."""
+    """Kinds of unusual."""
 
     kinds: Annotated[
         int | None,
-        Flag("How many kinds of unusual to look for; 1 for the best block alone, the paper's answer.", least=1),
+        Flag("How many kinds of unusual to look for; the first is the answer.", least=1),
     ] = None
-    null_draws: Annotated[
-        int, Flag("Draws from the reference that say what score chance alone gives; 0 for none.", least=0)
-    ] = 19
-    false_share: Annotated[
-        float,
-        Flag("Of the rows said to stand out, the share that may be expected to be normal.", "--expected-false-share"),
-    ] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)

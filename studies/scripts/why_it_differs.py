@@ -48,7 +48,7 @@ def bilinear() -> None:
 
 def _local(ansatz, start, threshold, seed) -> float:
     """96 random local steps from given angles."""
-    from biselect_quantum.circuits.training.strategies import LOCAL_STEP
+    from biselect_quantum.circuits.training._paper_protocols import LOCAL_STEP
 
     rng = np.random.default_rng([seed, 7])
     best, angles = ansatz.hit_rate(start, threshold), start

@@ -91,20 +91,13 @@ def few_resamples(monkeypatch):
 def short_searches(monkeypatch):
     """Angles and patches after a few steps: enough to see that a study runs, far too few for its numbers."""
     from biselect_quantum.circuits import angle_selection
-    from biselect_quantum.circuits.training import strategies as search_strategies
+    from biselect_quantum.circuits.training import _paper_protocols, strategies
     from biselect_quantum.devices import patches
     from biselect_studies.experiments import compile_case, heron
 
     few = {
-        search_strategies: {
-            "CONVERGED": 8,
-            "RUN": 3,
-            "BET": 2,
-            "SCREEN": 2,
-            "HOP": 2,
-            "EVALUATIONS": 30,
-            "CALLS": 6,
-        },
+        strategies: {"EVALUATIONS": 30},
+        _paper_protocols: {"RUN": 3, "BET": 2, "CALLS": 6},
         angle_selection: {"CANDIDATES": 2, "SHOTS": 32, "CONFIRMATION": 64, "POOL_SEEDS": 1},
         patches: {"STEPS": 500},
     }

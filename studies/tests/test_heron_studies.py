@@ -134,7 +134,7 @@ def test_what_is_trained_is_what_is_compiled(trained):
     found = trained.case
     ansatz = Ansatz(found.problem, 2, "bilinear", found.mixer, found.canonical, groups=found.groups)
     ideal = np.abs(ansatz.dense_state(trained.angles)) ** 2
-    circuit = to_qiskit(trained.program.bind(trained.angles), measure=False)
+    circuit = to_qiskit(trained.spec.program(trained.angles), measure=False)
     assert 0.5 * np.abs(Statevector(circuit).probabilities() - ideal).sum() < 1e-9
     expected = ansatz.hit_rate(trained.angles, trained.threshold.of(found.problem))
     assert trained.hit_rate == pytest.approx(expected) and expected > 0
@@ -151,7 +151,7 @@ def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     stored = load_circuit(tmp_path)
     ansatz = Ansatz(found.problem, 2, "bilinear", found.mixer, found.canonical, groups=found.groups)
     ideal = np.abs(ansatz.state(trained.angles)) ** 2
-    assert 0.5 * np.abs(np.abs(sector_state(stored.compiled.program)) ** 2 - ideal).sum() < 1e-9
+    assert 0.5 * np.abs(np.abs(sector_state(stored.bound)) ** 2 - ideal).sum() < 1e-9
     assert threshold == trained.threshold and stored.problem.digest == found.problem.digest
 
 

@@ -20,9 +20,9 @@ def test_doctor_finds_everything_in_order(run):
 def test_doctor_names_a_command_for_what_is_missing(run, monkeypatch):
     """Nothing is on an index: each is installed from the folder whose pyproject.toml declares it."""
     monkeypatch.setattr(doctor, "_version", lambda package: None if package in absent else "1")
-    absent = {"openpyxl", "biselect-quantum", "polars"}
+    absent = {"duckdb", "biselect-quantum", "polars"}
     shown = " ".join(run("doctor").out.split())
-    for extra in ("excel", "biselect-quantum", "biselect-studies"):
+    for extra in ("duckdb", "biselect-quantum", "biselect-studies"):
         install = doctor.EXTRAS[extra][0]
         assert re.search(rf"{extra}: not installed \([a-z-]+\); pip install {re.escape(install)} in a clone", shown)
     assert "app: starlette 1, uvicorn 1" in shown

@@ -169,10 +169,9 @@ def test_one_inspect_and_the_command_that_it_prints_give_a_report(run, tmp_path,
     assert outcome.code == 0, outcome.err
     answer = json.loads((tmp_path / "report" / "selection.json").read_text())
     frauds = {f"B{i:05d}" for i in RARE}
-    assert len(frauds & set(answer["samples"])) >= 8 and len(answer["samples"]) == 12
+    assert len(frauds & set(answer["samples"])) >= 8 and len(answer["samples"]) == 20
     assert (tmp_path / "report" / "report.html").exists()
-    amounts = bs.inspect(path).columns[2]
-    assert amounts.type == "double"
+    assert bs.inspect(path).guess.columns[2].type == "double"
     page = (tmp_path / "page.html").read_text()
     assert "<script" not in page and found["command"].split()[0] in page
 
@@ -181,8 +180,8 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
     path = tmp_path / "buchungen.csv"
     path.write_bytes(COUNTRIES["german"][0])
     monkeypatch.chdir(tmp_path)
-    command = shlex.split(bs.inspect(path).command())
-    assert command[3:9] == ["--reference-until", "60%", "--time-column", "Buchungstag", "--id-column", "Buchungs-Nr"]
+    command = shlex.split(bs.inspect(path).to_dict()["command"])
+    assert command[3:] == ["--out", "report"]  # the rest is found out by `select` too
     outcome = run(*command[1:], *FAST)
     said = " ".join(outcome.err.split())
     for part in (
@@ -191,22 +190,38 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
         "dates 31.12.2025 in 'Buchungstag'",
         "'n/a' and '-' missing in 'Betrag'",
         "5 rows left out: another one has the same id.",
-        "'ja' in 'Betrug' was taken for a known positive.",
+        "'Betrug': 'ja' in it is taken for a known positive: shown, never used. Otherwise say --column Betrug=category.",
+        "'Buchungs-Nr': names the rows; 5 rows repeat an earlier one in every column: the first of each is kept.",
+        "whole numbers whose name says that they name things: a category, no quantity. Otherwise say --column 'Händler",
+        "'PLZ': digits, some of which begin with 0: kept as text, a category. Otherwise say --column PLZ=number.",
     ):
         assert part in said, part
     (entry,) = json.loads((tmp_path / "report" / "report.json").read_text())["reproduce"]["inputs"]
     assert entry["read_as"][1] == "';' between values"
-    plain = run(*[part for part in command[1:] if part != "--column" and not part.endswith("=category")])
-    assert "Taken as categories, since names and values look like codes: Händlerkategorie MCC, PLZ." in plain.err
-    assert "--column 'Händlerkategorie MCC=number' --column PLZ=number" in plain.err
 
 
 def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
     path = tmp_path / "b.csv"
     path.write_bytes(COUNTRIES["german, cp1252"][0])
     monkeypatch.chdir(tmp_path)
-    command = shlex.split(bs.inspect(path).command())[1:]
-    told = ["--encoding", "cp1252", "--delimiter", ";", "--decimal", ",", "--thousands", ".", "--date-format"]
+    command = shlex.split(bs.inspect(path).to_dict()["command"])[1:]
+    told = [
+        "--time-column",
+        "Buchungstag",
+        "--id-column",
+        "Buchungs-Nr",
+        "--duplicates",
+        "first",
+        "--encoding",
+        "cp1252",
+        "--delimiter",
+        ";",
+        "--decimal",
+        ",",
+        "--thousands",
+        ".",
+        "--date-format",
+    ]
     told += ["%d.%m.%Y %H:%M", "--na-values", "k.A.,#NV", "--label-column", "Betrug=Ja"]
     command += FAST
     guessed = run(*command, "--json")
@@ -218,10 +233,14 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
         (["--thousands", ","], "--decimal and --thousands are both ','"),
         (["--encoding", "klingon"], "--encoding klingon is not known"),
         (["--encoding", "utf-8"], "is not utf-8 all through; say what it is with --encoding"),
-        (["--date-format", "%m/%d/%Y"], "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y"),
+        (["--date-format", "%m/%d/%Y"], "holds dates such as 31.12.2025 15:45, which is not --date-format %m/%d/%Y"),
+        (
+            ["--date-format", "%m/%d/%Y", "--time-column", "Buchungstag"],
+            "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y",
+        ),
         (["--na-values", "n/a"], "others '#NV'"),
         (
-            ["--duplicates", "error"],
+            ["--duplicates", "error", "--id-column", "Buchungs-Nr"],
             "id 'B00297' stands in line 299 and line 302; so do 2 other ids ('B00298', 'B00299')",
         ),
         (["--duplicates", "none"], "--duplicates must be first, last or error"),
@@ -231,12 +250,13 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
         assert outcome.code == 2 and message in outcome.err, (more, outcome.err)
 
 
-def test_without_times_a_reference_is_asked_for_by_name(run, tmp_path):
+def test_inspect_takes_the_options_of_select_and_prints_them(run, tmp_path):
     (tmp_path / "p.csv").write_text("name,x,y\n" + "".join(f"n{i},{i % 7},{i % 3}\n" for i in range(30)))
-    outcome = run("inspect", tmp_path / "p.csv")
-    assert outcome.code == 0 and "--reference REFERENCE-OF-NORMAL-ROWS.csv" in outcome.out
-    assert "There is no column of times to split the table at" in " ".join(outcome.out.split())
+    outcome = run("inspect", tmp_path / "p.csv", "--column", "y=category", "--na-values", "n3")
+    assert outcome.code == 0 and "--column y=category --na-values n3 --out report" in outcome.out
     assert run("inspect", tmp_path / "p.csv", "--out", "x.txt").code == 2
+    assert run("inspect", tmp_path / "p.csv", "--column", "y=colour").code == 2
+    assert run("inspect", tmp_path / "p.csv", "--column", "z=category").code == 2
 
 
 def test_names_cannot_break_the_page_or_the_command(run, tmp_path, monkeypatch):
@@ -247,8 +267,9 @@ def test_names_cannot_break_the_page_or_the_command(run, tmp_path, monkeypatch):
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     path.write_text("\n".join([quoted, *rows]) + "\n")
     monkeypatch.chdir(tmp_path)
-    assert hostile not in render_inspection(bs.inspect("-x y.csv").to_dict())
-    assert run(*shlex.split(bs.inspect("-x y.csv").command())[1:]).code == 0
+    view = bs.inspect("-x y.csv").to_dict()
+    assert hostile not in render_inspection(view)
+    assert run(*shlex.split(view["command"])[1:]).code == 0
 
 
 def test_a_file_that_does_not_show_its_decimals_is_read_as_the_other(run, tmp_path):

@@ -97,10 +97,14 @@ def test_the_time_column_can_give_its_hour_in_its_own_format(run, tmp_path):
     assert answer["samples"] == ["70"] and answer["features"] == ["when hour"]
 
 
-def test_a_column_of_numbers_with_a_few_words_is_still_an_error(run, mixed):
+def test_a_few_words_among_numbers_are_missing_unless_somebody_says_which_are(run, mixed):
     text = (mixed / "reference.csv").read_text()
     (mixed / "reference.csv").write_text(text.rsplit(",", 2)[0] + ",unknown,web\n")
     outcome = run(*command(mixed))
+    assert outcome.code == 0
+    said = "'x': mostly numbers; 'unknown' is taken for missing. Otherwise say --column x=category."
+    assert said in " ".join(outcome.err.split())
+    outcome = run(*command(mixed), "--na-values", "off")
     assert outcome.code == 2
     for part in ("column 'x' is not numeric (line 401 holds 'unknown'", "--na-values unknown", "--column x=category)"):
         assert part in outcome.err
@@ -114,11 +118,12 @@ def test_codes_that_only_one_file_could_take_for_numbers_are_compared_as_text(ru
     assert answer["samples"] == ["1"] and answer["features"] == ["zip"]
 
 
-def test_free_text_is_refused_with_what_to_do(run, tmp_path):
+def test_free_text_is_shown_and_refused_as_a_feature(run, tmp_path):
     for name in ("reference", "pool"):
         (tmp_path / f"{name}.csv").write_text("note,x\n" + "".join(f"note {i},{i}\n" for i in range(50)))
     options = ("--reference", tmp_path / "reference.csv", "-k", "1", "-m", "1")
-    outcome = run("select", tmp_path / "pool.csv", *options)
+    assert list(json.loads(run("select", tmp_path / "pool.csv", *options, "--json").out)["shown"]) == ["note"]
+    outcome = run("select", tmp_path / "pool.csv", *options, "--features", "note,x")
     assert outcome.code == 2 and "column 'note' holds free text or ids" in outcome.err
     assert "--exclude note, only show it with --show note, make it --id-column note" in " ".join(outcome.err.split())
     assert run("select", tmp_path / "pool.csv", *options, "--column", "note=category").code == 0

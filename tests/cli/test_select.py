@@ -49,7 +49,8 @@ def test_labels_are_never_used(run, tables):
     pq.write_table(reference, tables / "reference.parquet")
     with_labels = run(*command(tables, "--label-column", "fraud", "--json")).out
     assert run(*command(tables, "--exclude", "fraud", "--json")).out == with_labels
-    as_feature = run(*command(tables, "--json")).out  # it would be one, if nobody said what it is
+    as_feature = run(*command(tables, "--column", "fraud=number", "--json")).out
+    assert json.loads(run(*command(tables, "--json")).out) == json.loads(with_labels)  # it is known by name and values
     assert json.loads(as_feature)["problem_hash"] != json.loads(with_labels)["problem_hash"]
 
 
@@ -129,7 +130,7 @@ def test_a_circuit_keeps_the_rules_of_the_question(run, tables):
         ({}, ["--features", "x,nothing"], "no column 'nothing'"),
         ({}, ["--solver", "magic"], "no solver 'magic'"),
         ({}, ["--map", "magic"], "there is no map 'magic'"),
-        ({}, ["--column", "x=magic"], "--column x=magic: a column holds number, category, date"),
+        ({}, ["--column", "x=magic"], "--column x=magic: a column is number, category, date"),
         ({}, ["--column", "x"], "'x' is no NAME=TYPE"),
         ({}, ["--cap", "-1"], "cap"),
         ({}, ["--time-limit", "-1"], "time_limit"),
@@ -170,7 +171,6 @@ def test_too_small_a_reference(run, tables):
 
 
 def test_usage_errors_are_exit_code_2(run, tables):
-    assert run("select", tables / "pool.parquet").code == 2
     assert run("nonsense").code == 2
     assert run("select", tables / "pool.parquet", "-k", "two", "-m", "1").code == 2
 

@@ -39,6 +39,15 @@ def test_p_values_are_super_uniform_over_every_order_of_the_rows(labels, level):
     assert np.mean(np.array(turns) <= level - 1e-12) <= level
 
 
+@given(st.lists(st.sampled_from([*"abcde", None]), min_size=2, max_size=30))
+def test_a_row_of_the_reference_weighs_what_its_label_does_among_the_others(labels):
+    counts = LabelCounts({label: labels.count(label) for label in {*labels}})
+    for at, label in enumerate(labels):
+        rest = labels[:at] + labels[at + 1 :]
+        alone = LabelCounts({one: rest.count(one) for one in {*rest}}).weight(rest.count(label))
+        assert counts.weight(labels.count(label), own=True) == pytest.approx(float(alone))
+
+
 @given(COUNTS)
 def test_a_rarer_label_never_weighs_less_and_a_new_one_most(counts):
     found = LabelCounts({str(at): count for at, count in enumerate(counts)})
@@ -86,15 +95,15 @@ def test_flags_gaps_and_labels_weigh_what_they_should_in_every_frame(make):
         "note": [None] * 999 + ["x"],
     }
     pool = {"amount": [0.0, np.nan], "country": ["DE", "BT"], "first": [False, True], "fee": [np.nan, 0.0]}
-    calibrator = Weigher().fit(make(reference))
-    usual, unusual = calibrator.weights(make({**pool, "note": [None, "x"]}))
+    weigher = Weigher().fit(make(reference))
+    usual, unusual = weigher.weights(make({**pool, "note": [None, "x"]}))
     assert usual.tolist() == pytest.approx([0, 0, 0, 0, 0], abs=0.1)
     assert unusual[0] == pytest.approx(np.log(1001 / 11))  # 4.5
     assert unusual[[1, 2]].tolist() == pytest.approx([np.log(1001)] * 2)
     assert unusual[3] == pytest.approx(np.log(1001 / 11), abs=1.0)
     assert unusual[4] == pytest.approx(np.log(1001 / 2))
-    assert calibrator.facts.categories == ("country", "note") and calibrator.facts.constant == ("first",)
-    assert calibrator.facts.absent == {"amount": 10, "fee": 990}
+    assert weigher.facts.categories == ("country", "note") and weigher.facts.constant == ("first",)
+    assert weigher.facts.absent == {"amount": 10, "fee": 990}
 
 
 @pytest.mark.parametrize("map", ["ecdf", "reach", "ecdf-paper", "mad-z"])
@@ -117,7 +126,7 @@ def test_the_median_still_fills_and_gaps_change_no_other_weight():
     weighed = Weigher().fit(table)
     np.testing.assert_array_equal(np.delete(weighed.weights(holes), 3, 0), np.delete(weighed.weights(pool), 3, 0))
     assert weighed.weights(holes)[3, 1] == pytest.approx(np.log(201))
-    problem = weighed.problem(holes, k=2, m=2, marginals=paper_marginals)
+    problem = weighed.plain_problem(holes, k=2, m=2, marginals=paper_marginals)
     assert np.isfinite(problem.feature_scores).all() and problem.coupling[3, 1] == weighed.weights(holes)[3, 1]
 
 

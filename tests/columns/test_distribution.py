@@ -107,13 +107,14 @@ def test_zero_mad_falls_back_to_the_deviation_and_constants_are_told():
     reference[0, 0] = 5.0
     reference[:, 2] = np.arange(20)
     frame = pd.DataFrame(reference, columns=["spike", "flat", "ramp"])
-    calibrator = Weigher().fit(frame)
-    assert calibrator.facts.zero_mad == ("spike",)
-    assert calibrator.facts.constant == ("flat",)
-    assert calibrator.feature_names == ("spike", "flat", "ramp") and calibrator.varying == ("spike", "ramp")
-    problem = calibrator.problem(frame, k=2, m=1)
-    assert problem.feature_names == ("spike", "flat", "ramp") and not problem.coupling[:, 1].any()
-    assert calibrator.facts.tied["spike"] > 0.8 and calibrator.facts.tied["ramp"] == 0
+    weigher = Weigher().fit(frame)
+    assert weigher.facts.zero_mad == ("spike",)
+    assert weigher.facts.constant == ("flat",)
+    assert weigher.feature_names == ("spike", "flat", "ramp") and weigher.varying == ("spike", "ramp")
+    problem = weigher.problem(frame, k=2, m=1)
+    assert problem.column_names == ("spike", "flat", "ramp")
+    assert not problem.coupling[:, problem.column_of == 1].any()
+    assert weigher.facts.tied["spike"] > 0.8 and weigher.facts.tied["ramp"] == 0
 
 
 def test_a_tiny_but_real_spread_is_not_constant():

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -91,6 +92,32 @@ def test_names_survive_and_change_the_digest():
     assert (plain.sample_name(1), named.sample_name(0)) == ("1", 'a"b')
 
 
+def test_directed_columns_are_told_apart_by_name_and_direction():
+    directions = ("low", "high", "x = 1")
+    problem = SelectionProblem(
+        coupling=np.arange(6.0).reshape(2, 3), k=1, m=1, feature_names=["a", "a", "b"], directions=directions
+    )
+    assert problem.column_names == ("a", "b") and problem.column_of.tolist() == [0, 0, 1]
+    assert [problem.direction(j) for j in range(3)] == [*directions]
+    copy = SelectionProblem.from_dict(json.loads(json.dumps(problem.to_dict())))
+    assert (copy.directions, copy.digest) == (directions, problem.digest)
+    turned = replace(problem, directions=("high", "low", "x = 1"))
+    plain = replace(problem, feature_names=["a", "b", "c"], directions=None)
+    assert len({problem.digest, turned.digest, plain.digest}) == 3
+    assert plain.column_names == ("a", "b", "c") and plain.direction(0) == ""
+    unnamed = SelectionProblem(coupling=np.ones((2, 3)), k=1, m=1)
+    assert unnamed.column_names == ("0", "1", "2") and unnamed.column_of.tolist() == [0, 1, 2]
+
+
+def test_directions_are_stored(tmp_path):
+    problem = SelectionProblem(
+        coupling=np.ones((2, 2)), k=1, m=1, feature_names=["a", "a"], directions=["low", "<b>\n"], library="polars"
+    )
+    problem.save(tmp_path / "p.npz")
+    stored = SelectionProblem.load(tmp_path / "p.npz")
+    assert stored.directions == ("low", "<b>\n") and stored.digest == problem.digest and stored.library is None
+
+
 def test_arrays_are_copied_and_read_only():
     weights = np.ones((2, 2))
     problem = SelectionProblem(coupling=weights, k=1, m=1)
@@ -145,6 +172,11 @@ def test_a_read_only_float32_coupling_is_shared():
         ({"feature_names": ["a", "b", "a"]}, "'a' stands twice"),
         ({"feature_names": "abc"}, "list of names"),
         ({"sample_names": 5}, "list of names"),
+        ({"directions": ["low"] * 3}, "directions say how features look at columns: give feature_names too"),
+        ({"directions": "low", "feature_names": ["a", "b", "c"]}, "directions must be a list of names"),
+        ({"directions": 5, "feature_names": ["a", "b", "c"]}, "directions must be a list of names"),
+        ({"directions": ["low"], "feature_names": ["a", "b", "c"]}, "directions must hold one for each of the 3"),
+        ({"directions": ["low", "low", ""], "feature_names": ["a", "a", "a"]}, r"\('a', 'low'\) stands twice"),
         ({"coupling": [[1j, 2, 3]]}, "complex"),
         ({"coupling": [[10**400, 2, 3]]}, "table of numbers"),
         ({"sample_scores": [10**400, 1]}, "sample_scores must be numbers"),

@@ -12,7 +12,7 @@ import biselect as bs
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Kinds
-from biselect.testing.strategies import problems
+from biselect.testing.strategies import problems, ruled_problems
 from biselect.weights import Weigher
 
 
@@ -89,6 +89,45 @@ def test_swaps_under_rules_are_the_cheapest_that_the_rules_allow(seed, n, neares
         assert problem.sample_rules.allow(sorted(chosen - {swap.leaves} | {swap.enters}))
 
 
+@given(ruled_problems(), st.integers(1, 4))
+def test_swaps_are_the_cheapest_that_all_rules_allow(problem, nearest):
+    """On both sides, limits that share members among the rules of features."""
+    best = bs.solve(problem, "exact")
+    why = best.explain(nearest)
+    sides = (
+        (why.sample_swaps, best.samples, problem.n_samples, lambda items: problem.score(items, best.features)),
+        (why.feature_swaps, best.features, problem.n_features, lambda items: problem.score(best.samples, items)),
+    )
+    for (swaps, members, length, score), rules in zip(
+        sides, (problem.sample_rules, problem.feature_rules), strict=True
+    ):
+        chosen, cheapest = {*members.tolist()}, {}
+        for enters, leaves in product({*range(length)} - chosen, chosen):
+            swapped = sorted(chosen - {leaves} | {enters})
+            if rules.allow(swapped):
+                cheapest[enters] = min(best.score - score(swapped), cheapest.get(enters, np.inf))
+        scale = 1e-9 * (1 + abs(best.score))
+        assert [swap.cost for swap in swaps] == pytest.approx(sorted(cheapest.values())[:nearest], abs=scale)
+        assert all(rules.allow(sorted(chosen - {swap.leaves} | {swap.enters})) for swap in swaps)
+
+
+def test_directed_columns_keep_their_names_and_say_their_direction():
+    problem = SelectionProblem(
+        coupling=[[1.0, 5.0, 2.0], [0.0, 4.0, 3.0]],
+        k=1,
+        m=2,
+        feature_names=["a", "a", "b"],
+        directions=["low", "high", "either"],
+        feature_rules=Rules(groups=[Group(members=(0, 1))]),
+    )
+    best = bs.solve(problem)
+    assert (best.feature_names, best.directions) == (["a", "b"], ["high", "either"])
+    content = best.to_dict()
+    assert content["feature_indices"] == [0, 1] and content["directions"] == ["high", "either"]
+    assert best.features.tolist() == [1, 2]
+    assert [(swap.enters, swap.leaves) for swap in best.explain().feature_swaps] == [(0, 1)], "in its column's place"
+
+
 def test_twenty_that_did_not_make_it_are_named_and_no_proof_is_made_up():
     problem = SelectionProblem(coupling=np.arange(30.0).reshape(30, 1), k=1, m=1)
     best = bs.solve(problem)
@@ -103,9 +142,9 @@ def test_answers_come_in_the_library_of_the_pool(make):
     rng = np.random.default_rng(0)
     reference, pool = ({name: rng.normal(size=rows) for name in ["x", "adds", "z"]} for rows in (80, 9))
     pool["x"][4], pool["adds"][4] = 9.0, 9.0
-    calibrator = Weigher().fit(make(reference))
+    weigher = Weigher().fit(make(reference))
     for found in (
-        bs.solve(calibrator.problem(make(pool), k=2, m=2)),
+        bs.solve(weigher.problem(make(pool), k=2, m=2)),
         bs.JointSelector(k=2, m=2).fit(make(reference), pool=make(pool)).selection_,
         bs.review(make(pool), make(reference), k=2, m=2, kinds=Kinds(kinds=1)).selection,
     ):

@@ -284,8 +284,6 @@ def fill_in(arguments: list[str], **places: object) -> list[str]:
 
 @pytest.mark.parametrize("case", [case for case in ARGUMENTS if case not in ("compile", "run")])
 def test_an_answer_has_the_bytes_of_the_record(run, tmp_path, case):
-    if case == "excel":
-        pytest.importorskip("openpyxl")
     folder, out = tmp_path, tmp_path / "out"
     ending = write_tables(case, folder)
     outcome = run(*fill_in(ARGUMENTS[case], folder=folder, out=out, ending=ending))

@@ -10,8 +10,11 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large import gathering, opening
+from biselect.large._collecting import moved_back
 from biselect.large._weighing import Weighing
 from biselect.options import Kinds, Search
+from biselect.tables import rows_of
+from biselect.weights.directed import DirectedColumns, at_best
 
 ROWS, LOOKED_UP = 3000, 40
 
@@ -54,11 +57,18 @@ def answered(tmp_path_factory):
 def test_the_stored_calibration_weighs_to_the_bit(answered):
     folder, pool = answered
     weighing = Weighing.load(folder / "answer" / "calibration.npz")
-    assert weighing.shifts is not None and not weighing.calibrator.columns[-1].type.is_ranked
-    weights = weighing.weights(pool, 0)
+    weigher = weighing.weigher
+    assert weighing.shifts is not None and not weigher.columns[-1].type.is_ranked
     problem = bs.SelectionProblem.load(folder / "answer" / "problem.npz")
     kept = json.loads((folder / "answer" / "proof.json").read_text())["screen"]["kept"]
-    assert np.array_equal(weights[kept], problem.coupling[: len(kept)])
+    matrix = moved_back(weighing.features.matrix(pool), weighing.shifts)
+    cells = weigher.cells(rows_of(matrix, kept))
+    features = DirectedColumns.of(weigher, cells)
+    assert (features.directions, features.names) == (problem.directions, problem.column_names)
+    assert np.array_equal(features.weights(weigher, cells), problem.coupling[: len(kept)])
+    best = weighing.weights(pool, 0)
+    assert (best[kept][:, problem.column_of] >= problem.coupling[: len(kept)]).all()
+    assert np.array_equal(best, at_best(weigher, weigher.weights(matrix)))
 
 
 def test_a_damaged_calibration_is_refused(answered, tmp_path):
@@ -93,6 +103,9 @@ def test_the_command_checks_the_table(answered, run, monkeypatch):
 def test_neighbours_are_looked_for_among_the_stored_rows(answered):
     folder, pool = answered
     weighing = Weighing.load(folder / "answer" / "calibration.npz")
-    assert len(weighing.reference.sample[0]) == 2000 and weighing.question["marginals"] == "isolation"
-    again = weighing.calibrator.isolation(weighing.features.matrix(pool), 0.5)
-    assert again.shape == (ROWS,) and np.isfinite(again).all() and again.max() > 3
+    assert len(weighing.reference.sample) == 2000
+    assert {key: weighing.question[key] for key in ("k", "m", "drift")} == {"k": 4, "m": 2, "drift": "recentre"}
+    weigher = weighing.weigher
+    again = weigher.whole_row.apartness(weigher.residuals(weighing.features.matrix(pool)))
+    for surprise in (again.near, again.far):
+        assert surprise.shape == (ROWS,) and np.isfinite(surprise).all() and surprise.max() > 3

@@ -8,12 +8,26 @@ import pyarrow as pa
 import pytest
 
 import biselect as bs
-from biselect.core import SelectionProblem
+from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect.large._weighing import Weighing
+from biselect.large import _survey as survey
+from biselect.large import opening
+from biselect.large._collecting import moved_back
+from biselect.large._weighing import Weighing as StoredWeighing
 from biselect.large.check import FILE
-from biselect.options import Columns, Compute, Kinds, RowRules, Search, Split
+from biselect.options import Columns, Compute, Kinds, RowRules, Search, Split, Weighing
+from biselect.pages.answer_files import explanation_csv
+from biselect.reviews.kinds import following_question
 from biselect.solvers.representatives import NAME
+from biselect.weights.directed import DirectedColumns
+from biselect.weights.maps import EcdfMap
+
+
+class Rowwise(EcdfMap):
+    """A map that must see the reference row by row."""
+
+    needs_rows = True
+
 
 COLUMNS = Columns(id="id", exclude=["group", "when"])
 ASKED = {"k": 8, "m": 2, "kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
@@ -23,19 +37,29 @@ def described(source, **columns):
     return bs.table(source, columns=replace(COLUMNS, **columns))
 
 
-def whole_optimum(found, pool, m, folder):
-    """The optimum over all rows, weighed as the answer's were."""
+def whole_problem(found, pool, folder):
+    """All rows in the directed columns of an answer, weighed as its own were."""
     (folder / FILE).write_bytes(found.calibration)
-    W = Weighing.load(folder / FILE).weights(pool, 0)
+    weighing, kept = StoredWeighing.load(folder / FILE), found.problem
+    matrix = moved_back(weighing.features.matrix(pool, np.arange(len(pool))), weighing.shifts)
+    features = DirectedColumns(names=kept.column_names, columns=kept.column_of, directions=kept.directions)
     place = {name: i for i, name in enumerate(pool["id"].to_pylist())}
-    scores = np.zeros(len(W))
-    kept = found.problem
+    scores = np.zeros(len(pool))
     for i in range(kept.n_samples):
         name = kept.sample_name(i)
         if not name.startswith(NAME):
             scores[place[name]] = kept.sample_scores[i]
-    problem = SelectionProblem(coupling=W, sample_scores=scores, k=kept.k, m=m)
-    return bs.solve(problem, "exact")
+    weigher = weighing.weigher
+    return SelectionProblem(
+        coupling=features.weights(weigher, weigher.cells(matrix)),
+        sample_scores=scores,
+        k=kept.k,
+        m=kept.m,
+        sample_names=pool["id"].to_pylist(),
+        feature_names=kept.feature_names,
+        directions=kept.directions,
+        feature_rules=kept.feature_rules,
+    )
 
 
 @pytest.mark.parametrize("planted", [12, 0])
@@ -44,12 +68,74 @@ def test_the_answer_is_the_optimum_of_the_whole_table(tables, tiny_memory, tmp_p
     pool, reference = tables(planted=planted, mixed=mixed)
     found = bs.review(described(pool), reference, **ASKED)
     assert found.problem.n_samples < pool.num_rows / 2 and found.summary["budgets"]["samples"] == pool.num_rows
-    best = whole_optimum(found, pool, 2, tmp_path)
+    whole = whole_problem(found, pool, tmp_path)
+    best = bs.solve(whole, "exact")
     assert found.selection.score <= best.score <= -found.selection.bound + 1e-9
     if found.selection.proven_optimal:
         assert found.selection.score == pytest.approx(best.score, rel=1e-12)
         assert not any(name.startswith(NAME) for name in found.selection.sample_names)
+        assert found.selection.directions == best.directions or found.selection.score == pytest.approx(best.score)
     assert found.selection.proven_optimal or not planted
+    features = found.selection.features
+    rows = [whole.sample_names.index(name) for name in found.selection.sample_names]
+    assert whole.score(rows, features) == pytest.approx(found.selection.score, rel=1e-12), "each row weighs the same"
+
+
+def test_kinds_are_those_of_the_whole_table(tables, tiny_memory, tmp_path):
+    """The same question again: each further kind is the optimum over all rows, given those before it."""
+    pool, reference = tables(mixed=True)
+    found = bs.review(described(pool), reference, **{**ASKED, "kinds": Kinds(kinds=3)})
+    whole = whole_problem(found, pool, tmp_path)
+    place = {name: i for i, name in enumerate(whole.sample_names)}
+    earlier = []
+    for kind in found.kinds:
+        question = following_question(whole, earlier) if earlier else whole
+        rows = np.array([place[name] for name in kind.selection.sample_names])
+        assert question.obeys(rows, kind.selection.features)
+        score = question.score(rows, kind.selection.features)
+        assert score == pytest.approx(kind.selection.score, rel=1e-12)
+        if kind.selection.proven_optimal:
+            assert bs.solve(question, "exact").score == pytest.approx(score, rel=1e-12)
+        earlier.append(
+            Selection(
+                problem=whole,
+                samples=rows,
+                features=kind.selection.features,
+                energy=-score,
+                bound=-score,
+                proven_optimal=True,
+                solver="exact",
+                seconds=0.0,
+            )
+        )
+    assert len(found.kinds) == 3 and found.kinds[0].selection.proven_optimal
+
+
+@pytest.mark.parametrize("planted", [25, 12, 0])
+def test_a_large_table_is_held_against_its_reference_as_a_small_one_is(tables, tiny_memory, monkeypatch, planted):
+    """No silent size changes what is said."""
+    monkeypatch.setattr(survey, "SAMPLE", 10_000)  # all of the reference is scored
+    pool, reference = tables(planted=planted)
+    asked = {**ASKED, "k": 20, "kinds": Kinds(kinds=3)}
+    in_parts = bs.review(described(pool), reference, **asked)
+    monkeypatch.setattr(opening, "POOL_CELLS", 10**9)
+    at_once = bs.review(described(pool), reference, **asked)
+    assert in_parts.problem.n_samples < 1000 < at_once.problem.n_samples
+    for found in (in_parts, at_once):
+        assert found.finding.case == ("more" if planted else "nothing") and found.finding.sample == 2000
+        assert (found.kinds[0].p <= 0.05) == (planted > 0) and (found.kinds[1].p is None) == (not planted)
+    ours, theirs = (one.finding for one in (in_parts, at_once))
+    assert ours.chosen == theirs.chosen and abs(ours.rows - theirs.rows) <= 2
+    assert in_parts.summary["false_share"] == at_once.summary["false_share"]
+
+
+def test_a_sample_of_the_reference_says_what_it_can(tables, tiny_memory):
+    """592 reference rows cannot tell 12 of 4,000 rows from chance, but that they stand apart."""
+    pool, reference = tables()
+    found = bs.review(described(pool), reference, **{**ASKED, "k": 12})
+    assert found.finding.case == "as-reference" and found.finding.chosen == 12 and found.finding.p > 0.05
+    assert found.finding.sample < 600 and found.summary["finding"]["case"] == "as-reference"
+    assert "compared with itself" not in found.summary["finding"]["text"]
 
 
 def test_any_division_gives_the_same_bytes(tables, tiny_memory, split_up):
@@ -63,7 +149,9 @@ def test_any_division_gives_the_same_bytes(tables, tiny_memory, split_up):
             (
                 json.dumps(found.summary["selection"]),
                 found.selection.proof_json(),
-                json.dumps([kind["selection"] for kind in found.summary["kinds"]["found"]]),
+                json.dumps(found.summary["kinds"]),
+                json.dumps(found.summary["finding"]),
+                explanation_csv(found.summary),
             )
         )
     assert len(answers) == 1
@@ -167,10 +255,15 @@ def test_names_may_stand_together_and_rows_without_ids_go_by_position(tables, ti
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"k": 0}, "k = 0 is out of range: with 4000 samples"),
+        ({"k": 0}, "k must be a whole number of at least 1"),
+        ({"k": 4001}, "k = 4001 is out of range: with 4000 samples"),
         ({"m": 0}, "m must be a whole number of at least 1"),
         ({"compute": Compute(on="spark")}, "cannot run there"),
-        ({"compute": Compute(on="threads"), "m": "auto"}, "reads tables in parts, but m='auto' needs all rows at hand"),
+        ({"m": "auto"}, "m must be a whole number of at least 1"),
+        (
+            {"compute": Compute(on="threads"), "weighing": Weighing(map=Rowwise())},
+            "reads tables in parts, but .* needs all rows at hand",
+        ),
         ({"compute": Compute(memory="2 parsecs")}, "give a size"),
         ({"split": Split(last=5)}, r"split=Split\(last=...\) goes with split=Split\(until=...\)"),
         ({"label": "id"}, "more than 1,000 different values"),

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search, Watch
+from biselect.pages.words import strongest_reason
 from biselect.plot.style import HIGHER, LOWER, _width, fitted
 from biselect.solvers import neighbours
 
@@ -90,12 +91,24 @@ def test_direction_has_two_hues(review):
         assert nearest(row[chosen["$x^2"]]) == HIGHER and nearest(row[chosen["two lines"]]) == LOWER
 
 
+def test_a_value_that_is_called_like_a_hue_is_none():
+    reference = pd.DataFrame({"fee": ["usual"] * 60 + ["takes", "adds"] * 2, "x": np.arange(64.0)})
+    pool = pd.DataFrame({"fee": ["usual"] * 10 + ["takes"] * 4, "x": 30.0})
+    found = bs.review(pool, reference, k=4, m=1, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
+    assert found.selection.directions == ["takes"]
+    words = [text.get_text() for text in bs.plot.block(found).get_legend().get_texts()]
+    assert words[0] == "chosen for either end, a value or a gap" and len(words) == 2
+
+
 def test_bars_add_up_to_what_rows_add(review):
     why = review.explain()
     axes = bs.plot.reasons(review)
     ends = [sum(bar.get_width() for bars in axes.containers for bar in [bars[row]]) for row in range(4)]
     np.testing.assert_allclose(ends, np.sort(why.sample_values)[::-1])
-    assert any("higher than all 300" in text.get_text() for text in axes.texts)
+    rows = review.summary["kinds"]["list"][0]["rows"]
+    np.testing.assert_allclose(ends, [row["score"] for row in rows])
+    assert [text.get_text() for text in axes.texts] == [fitted(strongest_reason(row), 66) for row in rows]
+    assert all(text.get_text().startswith(("$x^2 8 (normal ", "two lines -8 (normal ")) for text in axes.texts)
     assert not bs.plot.reasons(review, ax=Figure(figsize=(3, 3)).subplots()).texts  # no room for words
 
 
@@ -123,7 +136,8 @@ def test_blocks_without_any_difference_are_drawn_too(weights, k, m):
 
 
 def test_budgets_show_scores_and_what_is_proven(review):
-    near = neighbours(bs.solve(review.problem, "greedy"), rows=1, columns=0)
+    near = neighbours(bs.solve(review.problem, "coordinate-ascent"), rows=1, columns=0)
+    assert not all(one.proven_optimal for one in near)
     axes = bs.plot.budgets(near)
     for one in near:
         drawn = next(line for line in axes.lines if line.get_xdata()[0] == one.problem.k and len(line.get_xdata()) == 1)

@@ -227,7 +227,7 @@ def test_the_number_of_columns_that_auto_asks_for_is_part_of_the_answer(diagnost
         answer(*frames(), m="auto")
 
 
-def test_a_column_that_half_of_the_reference_could_not_weigh_does_not_stop_the_answer(diagnostics_may_fail):
+def test_a_column_is_taken_for_the_same_in_every_part_of_the_reference():
     """Found by a reader: the whole reference takes the column, half of it has too many values that stand once."""
     rng = np.random.default_rng(1)
     pool, reference = (
@@ -235,4 +235,4 @@ def test_a_column_that_half_of_the_reference_could_not_weigh_does_not_stop_the_a
         for rows in (1600, 2400)
     )
     found = bs.review(pool, reference, k=5, m=2, progress=False, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0)))
-    assert len(found.selection.samples) == 5 and "email" in lines(found, FALSE_SHARE)[0]
+    assert len(found.selection.samples) == 5 and lines(found, FALSE_SHARE) == []

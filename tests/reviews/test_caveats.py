@@ -1,23 +1,24 @@
 import numpy as np
 import pytest
 
-from biselect.reviews.caveats import filled_caveats, table_caveats
+import biselect as bs
+from biselect.options import Kinds, Search, Weighing
+from biselect.reviews.caveats import budget_caveats, filled_caveats, table_caveats
 from biselect.tables._frames import NamedMatrix
 from biselect.weights import Weigher
-from biselect.weights.evidence import Evidence
 
 RNG = np.random.default_rng(0)
 
 
-def found(before, now, k=1, m=1, **options):
+def found(before, now, **options):
     """What is said of a table of one doubtful column beside two plain ones."""
     plain = RNG.normal(size=(len(before), 2)), RNG.normal(size=(len(now), 2))
     reference, pool = (
         NamedMatrix(values=np.column_stack([side, values]), names=("a", "b", "q"))
         for side, values in zip(plain, (before, now), strict=True)
     )
-    calibrator = Weigher(**options).fit(reference)
-    return list(table_caveats(calibrator, calibrator.problem(pool, k, m), reference, pool))
+    weigher = Weigher(**options).fit(reference)
+    return list(table_caveats(weigher, weigher.weights(pool), reference, pool))
 
 
 @pytest.mark.parametrize(
@@ -69,13 +70,43 @@ def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
     assert all("say columns=Columns(types={'q': 'category'})" in caveat.text for caveat in caveats)
 
 
-def test_whole_budgets_are_told():
-    kinds = [caveat.kind for caveat in found(RNG.normal(size=50), RNG.normal(size=20), k=20, m=3)]
-    assert kinds == ["all-rows", "all-columns"]
+@pytest.mark.parametrize(
+    ("k", "m", "kinds"), [(20, 3, ["all-rows", "all-columns"]), (19, 3, ["all-columns"]), (1, 2, [])]
+)
+def test_whole_budgets_are_told(k, m, kinds):
+    """Of columns, not of their directions."""
+    problem = Weigher().fit(RNG.normal(size=(50, 3))).problem(RNG.normal(size=(20, 3)), k, m)
+    assert problem.n_features == 9
+    assert [caveat.kind for caveat in budget_caveats(problem, 20)] == kinds
 
 
-def test_filled_cells_are_counted():
-    seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, filled=flag) for flag in (False, True))
-    (caveat,) = filled_caveats([[seen, absent], [seen, seen]])
-    assert (caveat.share, caveat.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in caveat.text
-    assert list(filled_caveats([[seen]])) == []
+def test_filled_cells_of_the_chosen_block_are_counted():
+    reference, pool = RNG.normal(size=(60, 3)), RNG.normal(size=(20, 3))
+    pool[4, :2], pool[9, :2], pool[11, 2] = 9.0, [9.0, np.nan], np.nan
+    weighing = Weighing(missing="median")
+    quick = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
+    review = bs.review(pool, reference, k=2, m=2, weighing=weighing, **quick)
+    assert review.selection.samples.tolist() == [4, 9] and {*review.selection.feature_names} >= {"0"}
+    absent = np.isnan(pool[[4, 9]][:, [int(name) for name in review.selection.feature_names]]).sum()
+    told = [caveat for caveat in review.warnings if caveat.kind == "filled"]
+    assert len(told) == (absent > 0)
+    matrix = NamedMatrix(values=pool, names=("0", "1", "2"))
+    for caveat in filled_caveats(matrix, review.selection):
+        assert (caveat.share, caveat.serious) == (absent / 4, True)
+        assert f"{absent} of the 4 chosen cells is missing" in caveat.text
+    whole = NamedMatrix(values=np.nan_to_num(pool), names=("0", "1", "2"))
+    assert list(filled_caveats(whole, review.selection)) == []
+
+
+def test_directions_are_no_columns_of_their_own():
+    """A chosen direction belongs to its column: gaps are counted there."""
+    problem = bs.SelectionProblem(
+        coupling=np.array([[0.0, 1, 0, 0, 2, 0], [0, 1, 0, 0, 1, 0]]),
+        k=2,
+        m=2,
+        feature_names=["a"] * 3 + ["b"] * 3,
+        directions=["low", "high", "either"] * 2,
+    )
+    pool = NamedMatrix(values=np.array([[1.0, np.nan], [1.0, 2.0]]), names=("a", "b"))
+    (caveat,) = filled_caveats(pool, bs.solve(problem))
+    assert caveat.share == 0.25

@@ -115,10 +115,9 @@ def test_rules_travel_by_name(pair):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"reference": None}, "either reference=, or columns=Columns(time=...) and split=Split(until=...)"),
-        ({"reference": None, "split": Split(until="60%")}, "split=Split(until=...) needs columns=Columns(time=...)"),
+        ({"split": Split(until="60%")}, "give either reference=, or split=Split(until=...) to split the pool in time"),
+        ({"reference": None, "split": Split(until="60%")}, "split=Split(until='60%') needs columns=Columns(time=...)"),
         ({"split": Split(last=3)}, "split=Split(last=...) goes with split=Split(until=...)"),
-        ({"csv": Csv(date_format="%Y")}, "csv=Csv(date_format=...) goes with columns=Columns(time=...)"),
         ({"csv": Csv(delimiter=";")}, "csv=Csv(delimiter=...): such options are for CSV files"),
         ({"search": Search(neighbours=(-1, 0))}, "Search(neighbours=...) takes two numbers from 0 up, got -1 0"),
         ({"rules": RowRules(at_most=1)}, "rules=RowRules(at_most=...) and rules=RowRules(per=...) go together"),
@@ -127,7 +126,7 @@ def test_rules_travel_by_name(pair):
             "rules=RowRules(must=['nobody']): there is no such row of the pool; there are r0, r1",
         ),
         ({"types": {"shape": "category"}}, "the reference has no column 'shape'"),
-        ({"types": {"shape": "shape"}}, "Columns(types={'shape': 'shape'}): a column holds number, category, date"),
+        ({"types": {"shape": "shape"}}, "Columns(types={'shape': 'shape'}): a column is number, category, date"),
         ({"types": {"x": "date:hour"}}, "column 'x' holds Float64, which has no hour"),
         ({"types": {"x": "date:minute"}}, "asks for 'minute'; the parts of a date are hour, weekday, gap"),
     ],

@@ -13,15 +13,16 @@ from biselect.weights import Weigher
 def test_frames_are_matched_by_name_and_keep_their_names(make):
     rng = np.random.default_rng(0)
     data = {"x": rng.normal(size=40), "count": rng.integers(0, 50, size=40), "flag": rng.random(40) > 0.5}
-    calibrator = Weigher().fit(make(data))
+    weigher = Weigher().fit(make(data))
     pool = {"flag": [True], "extra": [1.0], "count": [3], "x": [0.5]}
-    weights = calibrator.weights(make(pool))
-    np.testing.assert_array_equal(weights, calibrator.weights(np.array([[0.5, 3.0, 1.0]])))
-    assert calibrator.problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
+    weights = weigher.weights(make(pool))
+    np.testing.assert_array_equal(weights, weigher.weights(np.array([[0.5, 3.0, 1.0]])))
+    assert weigher.problem(make(data), k=1, m=1).column_names == ("x", "count", "flag")
+    assert weigher.plain_problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
     with pytest.raises(InputError, match="lacks columns of the reference: 'count'"):
-        calibrator.weights(make({"x": [1.0], "flag": [True]}))
+        weigher.weights(make({"x": [1.0], "flag": [True]}))
     with pytest.raises(InputError, match=r"column 'x' holds labels in the pool \('a'\), but numbers in the reference"):
-        calibrator.weights(make({"x": ["a"], "count": [1], "flag": [True]}))
+        weigher.weights(make({"x": ["a"], "count": [1], "flag": [True]}))
 
 
 def test_the_answer_comes_in_the_library_of_the_pool():
@@ -33,10 +34,10 @@ def test_the_answer_comes_in_the_library_of_the_pool():
 
 def test_a_problem_takes_the_names_of_a_pandas_index():
     table = pd.DataFrame({"x": np.arange(30.0)})
-    calibrator = Weigher().fit(table)
-    assert calibrator.problem(table, k=1, m=1).sample_names is None
+    weigher = Weigher().fit(table)
+    assert weigher.problem(table, k=1, m=1).sample_names is None
     table.index = [f"id{row}" for row in range(30)]
-    assert calibrator.problem(table, k=1, m=1).sample_names[:2] == ("id0", "id1")
+    assert weigher.problem(table, k=1, m=1).sample_names[:2] == ("id0", "id1")
 
 
 def test_missing_values_are_refused_or_filled_by_the_reference_median():

@@ -7,6 +7,7 @@ from biselect import table
 from biselect.errors import InputError
 from biselect.options import Columns, Kinds, Weighing, running
 from biselect.tables import call_in_words, open_pool, provenance, tables_of
+from biselect.weights.maps import EcdfMap
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -51,10 +52,10 @@ def test_provenance_names_files_and_their_hash(tmp_path):
 
 def test_a_call_in_words_leaves_out_defaults():
     pool = table("p.csv", id="id", columns=Columns(exclude=["a"]))
-    weighing = Weighing(row_scores=np.arange(3), missing="median")
+    weighing = Weighing(map=EcdfMap(), missing="median")
     words = call_in_words("review", {"pool": pool, "reference": np.eye(2)}, k=3, m=2, weighing=weighing, kinds=Kinds())
     columns = "columns=Columns(id='id', exclude=['a'])"
-    weighed = "weighing=Weighing(missing='median', row_scores=row_scores)"
+    weighed = "weighing=Weighing(map=map, missing='median')"
     assert words == f"biselect.review(biselect.table('p.csv', {columns}), reference, k=3, m=2, {weighed})"
     with running("biselect select p.csv"):
         assert call_in_words("review", {"pool": pool}) == "biselect select p.csv"

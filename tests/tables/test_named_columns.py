@@ -62,7 +62,6 @@ def test_missing_numbers_become_nan(tmp_path):
         ("t.csv", b"", "the file is empty"),
         ("t.csv", b"x,y\n", "columns but no rows"),
         ("t.csv", b"x,y\n1,2\n3\n", "cannot be read as csv"),
-        ("t.csv", b"x,x\n1,2\n", "'x' stands more than once"),
         ("t.parquet", b"PAR1 cut off", "cannot be read as parquet"),
         ("t.arrow", b"ARROW1 cut off", "cannot be read as arrow"),
         ("t.jsonl", b'{"x": 1}\n{"x": ', "line 2 is no JSON"),

@@ -4,8 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Split
+from biselect.tables import open_pool
 from biselect.tables._split import from_two_tables, split_in_time
 from biselect.tables.readers import read_table
 from biselect.tables.roles import Roles
@@ -133,3 +135,32 @@ def test_dates_that_nobody_asked_for_are_left_out_and_told():
         from_two_tables(table.select(["day"]), table, Roles())
     with pytest.raises(InputError, match="column 'day' holds times"):
         from_two_tables(table, table, Roles(features=["x", "day"]))
+
+
+def test_one_table_is_split_by_itself_where_its_labels_end():
+    rng = np.random.default_rng(0)
+    rows = 200
+    labels = ["yes" if i == 3 else "no" for i in range(140)] + [None] * 60
+    table = pa.table({"day": range(rows), "x": rng.normal(size=rows), "fraud": labels})
+    pool = open_pool(table)
+    assert pool.is_split_by_labels and pool.until == "139" and pool.columns.label == "fraud=yes"
+    assert (pool.reference.num_rows, pool.candidates.num_rows, pool.sample_names[0]) == (140, 60, "140")
+    own = open_pool(table, split=Split(until="none"))
+    assert own.is_own_reference and own.until == "none" and len(own.sample_names) == rows
+    mixed = table.set_column(2, "fraud", pa.array([*labels[:120], *labels[139:], *labels[120:139]]))
+    assert open_pool(mixed).is_own_reference  # labels end, and begin again
+    assert open_pool(table.slice(0, 145)).is_own_reference  # five open rows are too few
+    review = bs.review(table, k=3, m=1, progress=False)
+    assert any("Rows after 139 have no label yet" in caveat.text for caveat in review.warnings)
+
+
+def test_records_are_the_rows_of_the_file_whatever_the_split(tmp_path):
+    lines = [f"{i % 28 + 1:02d}.0{i // 28 + 1}.2025;{i},50 €;n{i:03d}" for i in range(100)]
+    (tmp_path / "t.csv").write_text("Titel;;\nTag;Betrag;Nr\n" + "\n".join(reversed(lines)) + "\nSumme;5,00 €;\n")
+    pool = open_pool(tmp_path / "t.csv", split=Split(until="60%"))
+    assert pool.sample_names[0] == "n060"
+    assert pool.records([0, 39]) == [
+        {"Tag": "05.03.2025", "Betrag": "60,50 €", "Nr": "n060"},
+        {"Tag": "16.04.2025", "Betrag": "99,50 €", "Nr": "n099"},
+    ]
+    assert [pool.shown["Tag"][0], pool.place(0)] == ["05.03.2025", "line 42"]

@@ -45,5 +45,5 @@ def test_errors_name_python_parameters(folder):
 
 def test_a_first_row_of_weights_is_not_taken_for_names(tmp_path):
     (tmp_path / "w.csv").write_text("0.5,1.25\n0.1,0.2\n")
-    with pytest.raises(InputError, match="holds numbers only"):
-        read_problem(tmp_path / "w.csv", 1, 1)
+    problem = read_problem(tmp_path / "w.csv", 1, 1)
+    assert problem.coupling.tolist() == [[0.5, 1.25], [0.1, 0.2]] and problem.feature_names == ("column 1", "column 2")

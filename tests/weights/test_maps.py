@@ -19,7 +19,7 @@ EVERY_MAP = pytest.mark.parametrize("name", ["reach", "ecdf", "ecdf-paper", "mad
 
 
 def fitted(name, reference, **settings_):
-    """A calibrator on one column that varies."""
+    """A weigher on one column that varies."""
     reference = np.append(reference, [np.abs(reference).max() + 1] * 6)[:, None]
     return Weigher(map=name, **settings_).fit(reference)
 
@@ -70,9 +70,9 @@ def ecdf_weight_in_words(reference, x, cap):
 
 def test_without_ties_the_weight_is_the_papers_to_the_letter():
     reference = np.random.default_rng(0).normal(size=(40, 1))
-    calibrator = Weigher("ecdf").fit(reference)
+    weigher = Weigher("ecdf").fit(reference)
     pool = np.concatenate([reference, np.linspace(-4, 4, 50)[:, None]])
-    for x, weight in zip(pool[:, 0], calibrator.weights(pool)[:, 0], strict=True):
+    for x, weight in zip(pool[:, 0], weigher.weights(pool)[:, 0], strict=True):
         cdf = np.clip((np.sum(reference <= x) + 0.5) / 41, 1 / 41, 40 / 41)
         assert weight == pytest.approx(max(0.0, -np.log(2 * min(cdf, 1 - cdf))), abs=1e-12)
 
@@ -81,15 +81,15 @@ def test_without_ties_the_weight_is_the_papers_to_the_letter():
 def test_ecdf_weights_are_as_defined_row_by_row(reference, data):
     reference = varying(reference)
     pool = data.draw(arrays(np.float64, (4, reference.shape[1]), elements=FLOATS))
-    calibrator = Weigher(cap=1.5).fit(reference)
-    weights = calibrator.weights(pool)
+    weigher = Weigher(cap=1.5).fit(reference)
+    weights = weigher.weights(pool)
     # ranks are taken on residuals; where two raw values share a residual, so do their ranks
-    Z, ref = calibrator.residuals(pool), calibrator.scale.residuals(reference)
+    Z, ref = weigher.residuals(pool), weigher.scale.residuals(reference)
     expected = [[ecdf_weight_in_words(ref[:, j], Z[i, j], 1.5) for j in range(Z.shape[1])] for i in range(4)]
     np.testing.assert_allclose(weights, expected, atol=1e-12)
     assert weights.min() >= 0 and weights.max() <= 1.5
     for i in range(4):
-        np.testing.assert_array_equal(calibrator.weights(pool[i : i + 1])[0], weights[i])
+        np.testing.assert_array_equal(weigher.weights(pool[i : i + 1])[0], weights[i])
 
 
 @given(
@@ -174,6 +174,9 @@ class Plain:
     def weigh(self, residuals):
         return np.abs(residuals) / self.spread
 
+    def weigh_own(self, residuals, columns):
+        return self.weigh(residuals)
+
     def interval(self, weight):
         return None
 
@@ -181,10 +184,12 @@ class Plain:
 @pytest.mark.parametrize("own", [Doubled, Doubled(), Plain()])
 def test_a_map_may_be_an_object_or_a_class(own):
     reference = np.random.default_rng(0).normal(size=(50, 2))
-    calibrator = Weigher(own).fit(reference)
-    assert calibrator.cap == own.cap and calibrator.facts.map == type(own()).__name__ if isinstance(own, type) else True
-    assert calibrator.weights(np.full((1, 2), 1e9)).max() == own.cap
+    weigher = Weigher(own).fit(reference)
+    assert weigher.cap == own.cap and weigher.facts.map == type(own()).__name__ if isinstance(own, type) else True
+    assert weigher.weights(np.full((1, 2), 1e9)).max() == own.cap
     assert not hasattr(own, "steps") and not hasattr(own, "spread"), "a copy is fit, never the object itself"
+    if isinstance(own, Plain):
+        np.testing.assert_array_equal(weigher.sample.weights, weigher.weights(reference))
     review = bs.review(
         reference[:9],
         reference,
@@ -194,7 +199,7 @@ def test_a_map_may_be_an_object_or_a_class(own):
         kinds=Kinds(kinds=1),
         search=Search(neighbours=(0, 0)),
     )
-    assert review.calibrator.map is own
+    assert review.tables.weigher.map is own
 
 
 def test_what_is_no_map_is_refused_and_names_are_listed():

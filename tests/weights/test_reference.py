@@ -15,9 +15,9 @@ def test_a_reference_of_one_row_is_refused_like_any_too_short_one():
 def test_filled_entries_are_ties_however_many_values_are_known(known):
     reference = np.full((1000, 2), np.nan)
     reference[:known] = np.random.default_rng(0).normal(size=(known, 2))
-    calibrator = Weigher(missing="median").fit(reference)
-    assert calibrator.weights([[np.nan, np.nan]]).tolist() == [[0.0, 0.0]]
-    assert calibrator.facts.tied["0"] >= 0.89
+    weigher = Weigher(missing="median").fit(reference)
+    assert weigher.weights([[np.nan, np.nan]]).tolist() == [[0.0, 0.0]]
+    assert weigher.facts.tied["0"] >= 0.89
 
 
 RNG = np.random.default_rng(0)

@@ -119,7 +119,7 @@ def test_months_become_a_quarter(tmp_path):
         months[0].only(["x", "y"])
 
 
-def test_a_calibrator_learns_the_same_from_a_summary_as_from_rows():
+def test_a_weigher_learns_the_same_from_a_summary_as_from_rows():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(4000, 3)), 2 * rng.normal(size=(50, 3))
     for name in ("ecdf", "reach", "mad-z", "ecdf-paper"):
@@ -156,7 +156,9 @@ def test_maps_that_need_rows_say_so():
         Weigher(Rowwise).fit(summary)
     with pytest.raises(InputError, match="has 5 rows"):
         Weigher().fit(Reference().add(np.ones((5, 1))))
-    with pytest.raises(InputError, match="isolation needs rows of the reference"):
+    with pytest.raises(
+        InputError, match="the part of a row as a whole needs rows of the reference, and a summary holds none"
+    ):
         Weigher().fit(summary).problem(np.zeros((3, 2)), k=1, m=1)
 
 

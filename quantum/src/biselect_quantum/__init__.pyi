@@ -7,6 +7,8 @@ from .circuits import Schedule as Schedule
 from .circuits import Threshold as Threshold
 from .circuits import Training as Training
 from .circuits import train as train
+from .circuits.controls import Nulls as Nulls
+from .circuits.controls import nulls as nulls
 from .devices import compile_problem as compile_problem
 from .devices import load_circuit as load_circuit
 from .devices import load_target as load_target

@@ -79,8 +79,10 @@ class TrainingOptions(Options, heading="Training", parameter="training"):
     objective: Annotated[
         Any,
         _named(
-            "optimum (where it can be known), energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5.",
-            ("energy", "cvar", "hit-rate", "optimum"),
+            "shots (CVaR, then hits of the best of its own shots), energy, cvar, hit-rate (of a threshold), optimum "
+            "(known beforehand: for studies), or a blend such as energy=1,cvar=0.5. In Python an Observable too.  "
+            "[default: shots; hit-rate with a threshold]",
+            ("shots", "energy", "cvar", "hit-rate", "optimum"),
         ),
     ] = None
     strategy: Annotated[
@@ -102,6 +104,16 @@ class TrainingOptions(Options, heading="Training", parameter="training"):
     seconds: Annotated[
         float | None, Flag("Seconds after which the best so far is taken, with all that goes before.", value="SECONDS")
     ] = None
+    seeds: Annotated[int, Flag("Trainings from as many seeds; the best is taken, and their spread shown.", least=1)] = 1
+    nulls: Annotated[
+        int | None,
+        Flag(
+            "Trainings of each control that hit rates are held against; 0 for none, and then no hit rate is printed.  "
+            "[default: 8, where that takes minutes at most]",
+            least=0,
+            value="SEEDS",
+        ),
+    ] = None
     workers: Annotated[int, Flag("Descents that run at the same time.", least=1)] = 1
     dtype: Annotated[
         str, Flag("Precision of the simulator; complex64 takes half the memory.", choices=("complex128", "complex64"))
@@ -121,6 +133,9 @@ class RunOptions(Options, heading="Shots", parameter="run"):
     readout: Annotated[
         int | None, Flag("Correct the readout by so many calibration shots.", value="SHOTS", least=2)
     ] = None
+    alone: Annotated[
+        bool, Flag("Do not measure the controls that hits are held against; then no hit rate is printed.")
+    ] = False
     wait: Annotated[float | None, Flag("Seconds to wait for each job of a service.", value="SECONDS", least=0)] = None
     resubmit: Annotated[bool, Flag("Hand jobs in again that give no shots.")] = False
     dry_run: Annotated[bool, Flag("Say what would be run and how long; run nothing.")] = False

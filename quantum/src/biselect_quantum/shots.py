@@ -1,13 +1,16 @@
 """Shots: what was measured, under the problem's own variables (Algorithm layout_aware_decoding).
 
-`Samples` are shots inside the budgets; `Shots` are decoded bitstrings inside or outside of them. A compiled circuit
-says which classical bit holds which logical qubit (its `clbits`), and logical qubit q stands for sample q or feature
-q - N of the problem, wherever it sits on the device. Nothing is guessed: without a layout there is no decoding.
-Qiskit's little-endian strings end at `bit_table`; from there on column c is classical bit c.
+`Samples` are shots inside the budgets; `Shots` are decoded bitstrings inside or outside of them, and know whose
+variables they are. A compiled circuit decodes its counts (`DeviceCircuit.decode`), for its layout alone says which
+classical bit holds which variable. Qiskit's little-endian strings end at `bit_table`; from there on column c is
+classical bit c.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import index
 from typing import Any, Self
 
@@ -59,7 +62,7 @@ class Samples:
         return float(self.counts[self.energies <= threshold].sum() / self.shots)
 
 
-__all__ = ["Samples", "Shots", "decode_counts"]
+__all__ = ["Samples", "Shots"]
 
 Bits = NDArray[np.uint8]
 
@@ -82,39 +85,47 @@ class CountedBits:
         return int(self.counts.sum())
 
     @classmethod
-    def of_table(cls, bits: NDArray[Any], counts: NDArray[np.int64]) -> Self:
-        """From strings that may repeat; 64 bits are compared at a time."""
+    def of_table(cls, bits: NDArray[Any], counts: NDArray[np.int64] | None = None, **more: Any) -> Self:
+        """From strings that may repeat, each seen once unless counted; 64 bits are compared at a time."""
+        counts = np.ones(len(bits), dtype=np.int64) if counts is None else counts
         if not len(bits):
-            return cls(bits=bits.astype(np.uint8), counts=counts)
+            return cls(bits=bits.astype(np.uint8), counts=counts, **more)
         packed = np.packbits(bits, axis=1)
         words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(">u8").astype(np.uint64)
         order = np.lexsort(words.T[::-1])
         new = (np.diff(words[order], axis=0) != 0).any(axis=1)
         first = np.flatnonzero(np.concatenate([[True], new]))
-        return cls(bits=bits[order[first]].astype(np.uint8), counts=np.add.reduceat(counts[order], first))
+        return cls(bits=bits[order[first]].astype(np.uint8), counts=np.add.reduceat(counts[order], first), **more)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Shots(CountedBits):
-    """Decoded bitstrings of N + D columns under the problem's variables, samples first, in or out of the budgets."""
+    """Decoded bitstrings of N + D columns under a problem's variables, samples first, in or out of the budgets.
 
-    def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
-        """Tell which bitstrings meet both budgets exactly, and all rules.
+    Attributes:
+        problem: whose variables they are.
+    """
 
-        Returns:
-            (distinct,) truth values.
-        """
+    problem: SelectionProblem
+
+    @cached_property
+    def inside(self) -> NDArray[np.bool_]:
+        """Which bitstrings meet both budgets exactly, and all rules, (distinct,)."""
+        problem = self.problem
         samples, features = self.bits[:, : problem.n_samples], self.bits[:, problem.n_samples :]
         met = (samples.sum(axis=1) == problem.k) & (features.sum(axis=1) == problem.m)
         return met & problem.sample_rules.allow_bits(samples) & problem.feature_rules.allow_bits(features)
 
-    def exact_budget_mass(self, problem: SelectionProblem) -> float:
+    @property
+    def exact_budget_mass(self) -> float:
         """Share of shots that meet both budgets, and all rules."""
-        return float(self.counts[self.inside(problem)].sum() / self.shots)
+        return float(self.counts[self.inside].sum() / self.shots)
 
-    def samples(self, problem: SelectionProblem) -> Samples:
+    @cached_property
+    def samples(self) -> Samples:
         """The shots inside budgets and rules as choices, lowest energy first; equal energies in order of their bits."""
-        inside = self.inside(problem)
-        bits, counts = self.bits[inside], self.counts[inside]
+        problem = self.problem
+        bits, counts = self.bits[self.inside], self.counts[self.inside]
         samples = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
         features = np.nonzero(bits[:, problem.n_samples :])[1].reshape(-1, problem.m)
         energies = problem.energies(samples, features)
@@ -122,53 +133,42 @@ class Shots(CountedBits):
         samples, features = samples[order], features[order]
         return Samples(samples=samples, features=features, energies=energies[order], counts=counts[order])
 
+    def under(self, problem: SelectionProblem) -> Shots:
+        """The same shots under another objective of the same items and budgets, such as the one that phases carry.
 
-def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Samples:
-    """The shots that meet both budgets and all rules, as choices of the problem's samples and features.
+        Raises:
+            InputError: a problem of other sizes, budgets or rules.
+        """
+        if problem.sector != self.problem.sector:
+            raise InputError("these shots are of a problem with other sizes, budgets or rules")
+        return replace(self, problem=problem)
+
+
+def decode_bits(counts: Any, problem: SelectionProblem, read_into: Sequence[int]) -> Shots:
+    """Decode all shots, inside the budgets or not, to a problem's variables.
 
     Args:
         counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,
-            or a table of shots × classical bits.
-        problem: the dense problem; energies are its own.
-        layout: the classical bit of each logical qubit, `CompiledCircuit.clbits`.
-
-    Returns:
-        Distinct choices, lowest energy first; shots outside budgets or rules are left out.
+            a table of shots × classical bits, or counted bits.
+        problem: whose variables they are.
+        read_into: the classical bit of each variable.
 
     Raises:
-        InputError: no layout, no shots, or bits that do not fit it.
+        InputError: no shots, or bits that do not fit.
 
     >>> problem = SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1)
-    >>> shots = decode_counts({"101": 2, "110": 5, "111": 1}, problem, [0, 1, 2])  # the last character is bit 0
-    >>> shots.best[0].tolist(), shots.counts.tolist()
-    ([1], [5, 2])
+    >>> shots = decode_bits({"101": 2, "110": 5, "111": 1}, problem, [0, 1, 2])  # the last character is bit 0
+    >>> shots.samples.best[0].tolist(), shots.samples.counts.tolist(), shots.exact_budget_mass
+    ([1], [5, 2], 0.875)
     """
-    return decode_bits(counts, problem, layout).samples(problem)
-
-
-def decode_bits(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Shots:
-    """Decode all shots, inside the budgets or not, to the problem's variables; arguments as in `decode_counts`."""
-    if layout is None:
-        raise InputError(
-            "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
-            "`layout_of` its manifest"
-        )
-    columns, variables = list(layout), problem.n_samples + problem.n_features
+    columns, variables = list(read_into), problem.n_samples + problem.n_features
     if len(columns) != variables:
         raise InputError(f"the layout has {len(columns)} entries, the problem has {variables} variables")
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")
     logical = table[:, check_positions("the layout's classical bits", columns, table.shape[1])]
-    return Shots.of_table(logical, numbers)
-
-
-def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: Sequence[int]) -> Shots:
-    """The control of Lemma routing-feasibility, never a result: measured wires in physical order are taken for logical.
-
-    Classical bit q of the circuit holds logical qubit q; `final_layout` says on which physical qubit it is measured.
-    """
-    return decode_bits(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist())
+    return Shots.of_table(logical, numbers, problem=problem)
 
 
 def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
@@ -179,6 +179,8 @@ def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
     >>> bit_table({"001": 5, "110": 2})[0].tolist()
     [[1, 0, 0], [0, 1, 1]]
     """
+    if isinstance(counts, CountedBits):
+        return counts.bits, counts.counts
     if isinstance(counts, Mapping):
         return _of_dictionary(counts, width)
     if hasattr(counts, "to_bool_array"):  # a BitArray

@@ -18,15 +18,14 @@ from biselect.solvers.registry import SOLVERS, Answer, Run, keeps_limits
 from biselect_quantum._wide_solver import by_wide_sampler
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
-from biselect_quantum.circuits.training import Training, train
+from biselect_quantum.circuits.training import train
 from biselect_quantum.circuits.training.first_angles import ramp
-from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
+from biselect_quantum.circuits.training.trainer import OWN_SHOTS, TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.simulate.limits import check_memory, check_stop, parts
 from biselect_quantum.uniform import uniform_choices, uniform_energy
 
 TRAINING = 0.8  # share of the time limit
-COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate
 CLASSICAL = 2.0  # seconds that the classical solver gets to show what it can do
 STATES = 3  # what training and its figures need at a time: state, adjoint, energies
 MOST_QUBITS = 5000  # beyond this a circuit takes seconds to write down, and far longer to run
@@ -54,10 +53,10 @@ def qaoa(
 ) -> Answer:
     """CG-XY-QAOA on a simulator of the whole sector; where that does not fit into memory, a sparse circuit's shots.
 
-    Angles are trained for CVaR, then for the probability of energies as low as the best of the trained state's own
-    shots, and the state is measured again; the best choice of both measurements is the answer. `info` says how, and:
+    Angles are trained without knowledge of the answer (`train`), and the state is measured. The answer is the best
+    choice of all shots, those of the training included. `info` says how, and:
 
-    - `shots`: those of both measurements;
+    - `shots`: how many were taken;
     - `hit_rate`: probability, per shot, of an energy as low as the answer's;
     - `above_optimum`: how far the answer is above the exact optimum, which a simulator of the sector knows;
     - `random_hit_rate`, `random_finds_it`, `random_above_optimum`: the same for uniform feasible choices: per shot, the
@@ -80,7 +79,7 @@ def qaoa(
         schedule: see `Schedule.named`.
         mixer: ring, path, complete or grover.
         start: dicke, canonical or random.
-        shots: of each of the two measurements.
+        shots: of the measurement.
         evaluations: of the objective while training; 24 at most beyond memory.
         workers: descents at a time while training.
     """
@@ -123,29 +122,13 @@ def _by_sector(
     origin = None if start == "dicke" else start_choice(problem, start, run.rng())
     seed, draw_seed, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
     bests: list[Best] = []
-    info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": []}
+    info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": [], "shots": 0}
 
-    def note(best: Best, training: Training | None = None) -> None:
-        """Keep what the shots of a circuit found, and the training that gave its angles."""
+    def note(best: Best, count: int) -> None:
+        """Keep what so many shots found."""
         bests.append(best)
-        if training is not None:
-            info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
-            info["evaluations"] += training.evaluations
-            info["notes"] = list(training.notes)
-        run.improved(info["evaluations"], problem.energy(*best[:2]))
-
-    def means(first: float, last: float) -> dict[str, Any]:
-        """Budget of a part of the training."""
-        limit = run.deadline - begin
-        seconds_left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
-        reached = min((best[2] for best in bests), default=uniform_energy(problem)[0])
-        return {
-            "evaluations": max(1, round((last - first) * evaluations)),
-            "seconds": seconds_left,
-            "progress": lambda progress, value: run.report(TRAINING * (first + progress * (last - first)), reached),
-            "seed": seed,
-            "workers": workers,
-        }
+        info["shots"] += count
+        run.improved(info["evaluations"], best[2])
 
     def work(stop: Stop) -> None:
         """Train and measure, and note what comes out on the way."""
@@ -160,28 +143,33 @@ def _by_sector(
             stop=stop,
         )
         if run.deadline < np.inf:  # training may not end in time, so its first angles are measured before
-            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, draw_seed).best)
+            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, draw_seed).best, shots)
             info["notes"] = [UNTRAINED]
-        coarse = train(ansatz, objective="cvar", **means(0, COARSE))
-        note(ansatz.sample(coarse.angles, shots, draw_seed).best, coarse)
-        goal: dict[str, Any] = {
-            "strategy": "polish",
-            "objective": "hit-rate",
-            "threshold": min(best[2] for best in bests),
-            "start_from": [coarse.angles],
-        }
-        fine = train(ansatz, **goal, **means(COARSE, 1))
-        note(ansatz.sample(fine.angles, shots, measured).best, fine)
+        reached = bests[0][2] if bests else uniform_energy(problem)[0]
+        limit = None if run.deadline == np.inf else TRAINING * (run.deadline - begin) - (Run.now() - begin)
+        trained = train(
+            ansatz,
+            evaluations=evaluations,
+            seconds=None if limit is None else max(1e-3, limit),
+            seed=seed,
+            workers=workers,
+            progress=lambda progress, value: run.report(TRAINING * progress, reached),
+        )
+        info["angles"] = dict(zip(trained.angle_names, trained.angles.tolist(), strict=True))
+        info["evaluations"], info["notes"] = trained.evaluations, list(trained.notes)
+        assert trained.best_choice is not None
+        note((*map(np.array, trained.best_choice), trained.objective["threshold"]), OWN_SHOTS)
+        note(ansatz.sample(trained.angles, shots, measured).best, shots)
         energy = min(best[2] for best in bests)
-        info["hit_rate"] = ansatz.hit_rate(fine.angles, energy)
+        info["hit_rate"] = ansatz.hit_rate(trained.angles, energy)
         slack = rounding_slack(energy_scale(problem), np.float64)
-        info.update(_by_chance(ansatz.energies, energy, len(bests) * shots, slack, stop))
+        info.update(_by_chance(ansatz.energies, energy, info["shots"], slack, stop))
 
     try:
         run_until(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
         if not bests:
-            bests.append(_of_the_start(problem, origin, shots, draw_seed))
+            note(_of_the_start(problem, origin, shots, draw_seed), shots)
             info["notes"] = [f"there was no time to train a circuit: these are {shots} shots of its start"]
         elif info["notes"] != [UNTRAINED]:
             info["notes"].append("time was up before all was measured")
@@ -189,7 +177,7 @@ def _by_sector(
     samples, features, energy = min(bests, key=lambda best: best[2])
     seconds = Run.now() - begin
     run.report(1.0, energy)
-    info |= {"shots": len(bests) * shots, **_advice(problem, run, energy, seconds)}
+    info |= _advice(problem, run, energy, seconds)
     return Answer(samples=samples, features=features, info=info)
 
 

@@ -98,17 +98,6 @@ def test_shots_follow_the_distribution_and_stay_in_the_budgets(problem_of):
         ansatz.sample(angles, 0)
 
 
-def test_many_evaluates_a_batch(problem_of):
-    ansatz = Ansatz(problem_of(), 1)
-    batch = np.random.default_rng(0).normal(size=(5, 4))
-    np.testing.assert_array_equal(ansatz.many(batch), [ansatz.expectation(angles) for angles in batch])
-    values, gradients = ansatz.many_with_gradients(batch)
-    np.testing.assert_allclose(values, ansatz.many(batch))
-    np.testing.assert_allclose(gradients[2], ansatz.value_and_gradient(batch[2])[1])
-    with pytest.raises(InputError, match="a batch must have the shape"):
-        ansatz.many(batch[0])
-
-
 def test_the_circuit_is_qiskits(problem_of):
     """The same layers as a Qiskit circuit, gate by gate from our conventions."""
     pytest.importorskip("qiskit")

@@ -79,7 +79,7 @@ def by_compiler(spec, angles):
     from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 
     compiled = compile_circuit(spec.program(angles), load_target("boston"), None, PATHS["opt3-cz"])
-    return ideal_probabilities(compiled.circuit)
+    return ideal_probabilities(compiled.gates)
 
 
 @pytest.mark.parametrize("groups", GROUPS)

@@ -66,8 +66,8 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
 def test_a_range_of_repeats_is_shown_where_there_are_several(run, compiled, tmp_path):
     one = run("run", compiled, "--on", "sector", "--shots", 50, "--out", tmp_path / "one").out
     two = run("run", compiled, "--on", "sector", "--shots", 50, "--repeats", 2, "--out", tmp_path / "two").out
-    assert "in one repeat" in one and "highest" not in one and one.count("95 % interval") == 2
-    assert "in 2 repeats" in two and two.count("lowest and highest repeat") == 2
+    assert "in one repeat" in one and "highest" not in one and one.count("95 % interval") == 1
+    assert "in 2 repeats" in two and two.count("lowest and highest repeat") == 1
 
 
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
@@ -168,7 +168,7 @@ def test_a_doubtful_job_names_the_option(run, compiled, tmp_path, monkeypatch):
 def test_a_run_of_an_earlier_release_is_refused(run, compiled, tmp_path):
     run("run", compiled, "--on", "sector", "--shots", 10, "--out", tmp_path, "-q")
     manifest = tmp_path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("biselect-run-4", "biselect-run-1"))
+    manifest.write_text(manifest.read_text().replace("biselect-run-5", "biselect-run-1"))
     done = run("run", tmp_path)
     assert done.code == 2 and "biselect-run-1, of another release" in done.err.replace("\n", " ")
 

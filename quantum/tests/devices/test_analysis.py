@@ -35,7 +35,7 @@ def drawn(seed, n=4, d=3, shots=60, repeats=3):
     found = []
     for _ in range(repeats):
         bits, counts = np.unique(rng.integers(2, size=(shots, n + d)), axis=0, return_counts=True)
-        found.append(Shots(bits=bits.astype(np.uint8), counts=counts))
+        found.append(Shots(bits=bits.astype(np.uint8), counts=counts, problem=problem))
     return problem, found
 
 
@@ -64,7 +64,7 @@ def test_figures_follow_their_definitions(seed):
         problem.energy(s, f) for s in combinations(range(n), problem.k) for f in combinations(range(d), problem.m)
     ]
     threshold = sorted(everyone)[len(everyone) // 3]
-    found = analyse(problem, repeats, threshold=threshold, reference=min(everyone))
+    found = analyse(repeats, threshold=threshold, reference=min(everyone))
     energies = [feasible_energies(problem, shots) for shots in repeats]
     flat = sorted(value for part in energies for value in part)
     rates = [len(part) / 60 for part in energies]
@@ -106,26 +106,30 @@ def test_intervals_are_scipys_exact_ones(trials, share, level):
 
 def test_an_energy_that_is_the_threshold_counts():
     problem = SelectionProblem(coupling=[[0.1, 0.2], [0.3, 0.0]], k=2, m=2)
-    shots = Shots(bits=np.array([[1, 1, 1, 1]], dtype=np.uint8), counts=np.array([5]))
+    shots = Shots(bits=np.array([[1, 1, 1, 1]], dtype=np.uint8), counts=np.array([5]), problem=problem)
     threshold = problem.energy([1, 0], [1, 0])
-    assert analyse(problem, [shots], threshold=threshold, reference=threshold).hits == 5
+    assert analyse([shots], threshold=threshold, reference=threshold).hits == 5
 
 
 def test_repair_never_touches_strict_figures():
     """One feasible string with a high energy, one near miss with a low one."""
     problem = SelectionProblem(coupling=np.zeros((3, 1)), sample_scores=[1.0, 2.0, 5.0], k=1, m=1)
-    shots = Shots(bits=np.array([[1, 0, 0, 1], [1, 0, 1, 1], [1, 1, 1, 0]], dtype=np.uint8), counts=np.array([3, 2, 4]))
-    strict = analyse(problem, [shots], threshold=-5.0, reference=-5.0)
+    shots = Shots(
+        bits=np.array([[1, 0, 0, 1], [1, 0, 1, 1], [1, 1, 1, 0]], dtype=np.uint8),
+        counts=np.array([3, 2, 4]),
+        problem=problem,
+    )
+    strict = analyse([shots], threshold=-5.0, reference=-5.0)
     assert (strict.feasible, strict.hits, strict.best_energy, strict.dense_gap) == (3, 0, -1.0, 4.0)
-    mended = analyse_repaired(problem, [shots], reference=-5.0)
+    mended = analyse_repaired([shots], reference=-5.0)
     assert (mended.best_energy, mended.band_1_gap, mended.strict_gap) == (-5.0, 0.0, 4.0)
     assert mended.accepted_rate == pytest.approx(5 / 9)
 
 
 def test_nothing_to_repair_is_said():
     problem = SelectionProblem(coupling=np.zeros((4, 1)), k=1, m=1)
-    shots = Shots(bits=np.array([[1, 1, 1, 1, 1]], dtype=np.uint8), counts=np.array([2]))
-    mended = analyse_repaired(problem, [shots], reference=-1.0)
+    shots = Shots(bits=np.array([[1, 1, 1, 1, 1]], dtype=np.uint8), counts=np.array([2]), problem=problem)
+    mended = analyse_repaired([shots], reference=-1.0)
     assert (mended.accepted_rate, mended.best_energy, mended.band_1_gap) == (0.0, None, None)
 
 
@@ -137,15 +141,13 @@ def test_the_papers_closed_gaps():
 
 
 def test_without_repeats_there_are_no_figures():
-    problem = SelectionProblem(coupling=[[1.0]], k=1, m=1)
     with pytest.raises(InputError, match="no repeats"):
-        analyse(problem, [], threshold=0.0, reference=0.0)
+        analyse([], threshold=0.0, reference=0.0)
 
 
 def test_no_repeats_have_no_figures():
-    problem = SelectionProblem(coupling=np.ones((2, 2)), k=1, m=1)
     with pytest.raises(InputError, match="no repeats"):
-        analyse_repaired(problem, [], reference=0.0)
+        analyse_repaired([], reference=0.0)
 
 
 def repaired_slowly(problem, bits):
@@ -177,13 +179,13 @@ def test_repair_flips_the_best_bit_first(seed):
     scores = {"sample_scores": rng.normal(size=n), "feature_scores": rng.normal(size=d), "coupling_weight": 0.7}
     k, m = int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1))
     problem = SelectionProblem(coupling=rng.normal(size=(n, d)), k=k, m=m, **scores)
-    shots = Shots.of_table(rng.integers(2, size=(60, n + d)), np.ones(60, dtype=np.int64))
-    found = within_one_of_budget(shots, problem)
+    shots = Shots.of_table(rng.integers(2, size=(60, n + d)), problem=problem)
+    found = within_one_of_budget(shots)
     expected = {}
     for row, count in zip(shots.bits, shots.counts, strict=True):
         mended = repaired_slowly(problem, row)
         if mended is not None:
             expected[mended] = expected.get(mended, 0) + int(count)
     got = dict(zip(map(tuple, found.bits.tolist()), found.counts.tolist(), strict=True))
-    assert found.inside(problem).all()
+    assert found.inside.all()
     assert got == expected

@@ -19,7 +19,6 @@ from biselect_quantum.devices._block_positions import block_labels
 from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.exact_shots import sector_shots, wide_shots
 from biselect_quantum.devices.qiskit_circuits import build_circuit, ideal_probabilities
-from biselect_quantum.shots import decode_bits
 from biselect_quantum.simulate.wide import WideSampler
 
 pytest.importorskip("qiskit")
@@ -47,31 +46,31 @@ def test_a_compiled_ruled_circuit_is_that_of_the_simulator(path, tmp_path):
     placed = place_circuit(RULED, "boston", depth=1, schedule="bilinear", path=path, registers="paths")
     made = placed.compile(angles, compare=False)
     expected = np.abs(Ansatz.from_spec(placed.spec).dense_state(angles)) ** 2
-    found = ideal_probabilities(made.compiled.circuit)
+    found = ideal_probabilities(made.gates)
     np.testing.assert_allclose(found, expected, atol=1e-9 if path == "y-frame" else 1e-6)  # Qiskit merges gates
-    for blocks, edges in zip(RULED.sector.blocks, made.compiled.program.mixer, strict=True):
+    for blocks, edges in zip(RULED.sector.blocks, made.bound.mixer, strict=True):
         reached = {members[0] for members, _ in blocks.parts}
         for _ in range(6):
             reached |= {end for group in edges for edge in group if reached & set(edge) for end in edge}
         assert reached == set(blocks.moving)  # each group is joined by its own edges, and settled items by none
     strings = np.flatnonzero(expected > 1e-12)
-    shots = decode_bits(every_string(10)[strings], RULED, made.compiled.clbits)
-    assert shots.inside(RULED).all()
+    shots = made.decode(every_string(10)[strings])
+    assert shots.inside.all()
     for name, content in circuit_contents(made).items():
         (tmp_path / name).write_bytes(content)
     stored = load_circuit(tmp_path)
-    assert stored.compiled.program.blocks == made.compiled.program.blocks is not None
+    assert stored.bound.blocks == made.bound.blocks is not None
     for draw in (sector_shots, wide_shots):
-        bits, counts = draw(stored.compiled.program, 2000, 0)
-        found = decode_bits(bits, RULED, stored.compiled.clbits)
-        assert found.inside(RULED).all() and counts.sum() == 2000
+        bits, counts = draw(stored.bound, 2000, 0)
+        found = stored.decode(bits)
+        assert found.inside.all() and counts.sum() == 2000
 
 
 def test_training_for_a_device_keeps_the_rules():
     made = compile_problem(RULED, "boston", depth=1, registers="paths", compare=False)
     assert made.training is not None
-    bits, _ = sector_shots(made.compiled.program, 500, 0)
-    assert decode_bits(bits, RULED, made.compiled.clbits).inside(RULED).all()
+    bits, _ = sector_shots(made.bound, 500, 0)
+    assert made.decode(bits).inside.all()
     assert made.mask[1].all()  # couplings of settled items are fields, and all kept
 
 

@@ -41,9 +41,9 @@ def test_places_that_cannot_be_written_to_are_refused(made, tmp_path):
 
 
 def test_the_picture_shows_registers_cross_edges_and_colours(made):
-    figure = draw_patch(made.patch, made.target, made.compiled.program)
+    figure = draw_patch(made.patch, made.target, made.bound)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    edges = made.compiled.program.edges("xy")
+    edges = made.bound.edges("xy")
     colours = dict(zip(edges, steps(edges), strict=True))
     assert set(labels) == {"samples", "features", "cross edge", *(f"mixer, colour {i + 1}" for i in colours.values())}
     for edge, step in colours.items():  # edges of one colour share no qubit

@@ -7,10 +7,10 @@ from qiskit.transpiler import Target
 from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz, AnsatzSpec
-from biselect_quantum.devices import PATHS, YFramePath, compile_circuit
-from biselect_quantum.devices.compiled_circuit import count_resources
+from biselect_quantum.devices import PATHS, Layout, YFramePath, compile_circuit
 from biselect_quantum.devices.patches import choose_patch
 from biselect_quantum.devices.paths import factorial
+from biselect_quantum.devices.resources import count_resources
 from biselect_quantum.devices.targets import load_target
 
 LINE = [(0, 1), (1, 2), (2, 3), (3, 4)]
@@ -32,12 +32,12 @@ def fractional(small):
 def test_the_shortest_circuit_is_what_it_should_be(fractional):
     """|100⟩ ⊗ |10⟩ at p = 1: no phase is seen, (0, 1) and (3, 4) are pairs of one CZ, (1, 2) takes two."""
     made = compile_circuit(line_program(), fractional, range(5), YFramePath(coloured=False))
-    names = made.circuit.count_ops()
+    names = made.gates.count_ops()
     assert names["cz"] == 4 and set(names) == {"cz", "rx", "measure"}
     assert made.resources.two_qubit_gates == 4 and made.resources.two_qubit_depth == 3
     assert made.resources.depth == 7  # qubit 1: rx cz, cz rx cz, rx measure; the pair's third gate is on qubit 0
-    assert made.clbits == (0, 1, 2, 3, 4) and made.final_layout == made.initial_layout == (0, 1, 2, 3, 4)
-    assert made.target == "small fractional" and made.program.bits == (1, 0, 0, 1, 0)
+    assert made.layout == Layout.of(range(5), range(5))
+    assert made.target.description == "small fractional" and made.program.bits == (1, 0, 0, 1, 0)
 
 
 def test_durations_are_the_longest_path(fractional, small):
@@ -48,14 +48,14 @@ def test_durations_are_the_longest_path(fractional, small):
     silent = small.device("fractional", LINE, 5)
     for place in list(silent[measure]):
         silent.update_instruction_properties(measure, place, None)
-    unknown = count_resources(made.circuit, silent)
+    unknown = count_resources(made.gates, silent)
     assert unknown.duration is None and unknown.gate_duration == made.resources.gate_duration
 
 
 def test_negative_angles_need_no_echo(fractional):
     for angle in (0.9, -0.9, 4.0, -4.0):
         made = compile_circuit(line_program(angles=[angle, 0.4], depth=2), fractional, range(5))
-        assert "x" not in made.circuit.count_ops()
+        assert "x" not in made.gates.count_ops()
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_negative_angles_need_no_echo(fractional):
         ({"layout": [0, 1, 2, 3, 9]}, "within 0..4"),
         ({"layout": [1, 0, 2, 3, 4]}, "have no cz.*Qiskit path"),
         ({"path": PATHS["complete-cz"]}, "binding late needs"),
-        ({"program": line_program(angles=None)}, "angles are needed for γ, β"),
-        ({"program": line_program(start="dicke")}, "basis state"),
-        ({"program": line_program(angles=None), "angles": [1.0]}, "2 free angles"),
+        ({"circuit": line_program(angles=None)}, "angles are needed for γ, β"),
+        ({"circuit": line_program(start="dicke")}, "basis state"),
+        ({"circuit": line_program(angles=None), "angles": [1.0]}, "2 free angles"),
     ],
 )
 def test_what_cannot_be_compiled_is_refused(fractional, change, message):
-    arguments = {"program": line_program(), "target": fractional, "layout": range(5), **change}
+    arguments = {"circuit": line_program(), "target": fractional, "layout": range(5), **change}
     with pytest.raises(InputError, match=message):
         compile_circuit(**arguments)
 
@@ -107,7 +107,7 @@ def test_devices_without_x_and_with_other_bounds_are_served(small, bounds, angle
                 compile_circuit(program, target, range(5), path)
             continue
         made = compile_circuit(program, target, range(5), path)
-        assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
+        assert small.distance(small.ideal(made.bound), small.measured(made)) < 1e-9
 
 
 def test_a_cz_path_does_without_rx_even_where_there_is_no_rzz():
@@ -115,7 +115,7 @@ def test_a_cz_path_does_without_rx_even_where_there_is_no_rzz():
     made = compile_circuit(
         line_program(), target, choose_patch(target, 3, 2, registers="paths").layout, PATHS["opt3-cz"]
     )
-    assert "rx" not in made.circuit.count_ops()
+    assert "rx" not in made.gates.count_ops()
 
 
 def test_the_paths_are_the_16_conditions_and_named_ones():

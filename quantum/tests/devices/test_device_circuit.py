@@ -6,17 +6,15 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices import compile_problem
-from biselect_quantum.devices.compile import compile_circuit
-from biselect_quantum.devices.device_circuit import mask_of
-from biselect_quantum.shots import decode_bits
+from biselect_quantum.devices import compile_circuit, compile_problem
+from biselect_quantum.devices.circuit_files import _mask
 
 
 def test_the_library_does_what_the_command_does(problem_file):
     dense = SelectionProblem.load(problem_file)
     made = compile_problem(dense, "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
-    again = compile_circuit(made.compiled.program, made.target, made.patch.layout, made.compiled.path)
-    assert again.circuit == made.compiled.circuit and not made.references
+    again = compile_circuit(made.bound, made.target, made.patch.layout, made.path)
+    assert again.gates == made.gates and not made.references
     assert made.surrogate.coupling[~made.mask].any() == np.False_
 
 
@@ -50,7 +48,7 @@ def test_starts_and_angles_are_named_by_the_original_problem():
         made = compile_problem(
             problem, "boston", angles, depth=1, path="complete-fractional", start=start, compare=False
         )
-        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7))
+        shots = made.decode(np.array([made.bound.bits]))
         assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
         assert made.angles == angles
 
@@ -59,5 +57,5 @@ def test_the_mask_of_a_stored_circuit_is_the_manifests_own(problem_file):
     """Not that of the patch: a circuit may carry couplings that lie on no edge."""
     made = compile_problem(SelectionProblem.load(problem_file), "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
     manifest = made.manifest()
-    assert np.array_equal(mask_of(manifest, made.problem), made.mask)
-    assert not mask_of({"mask": []}, made.problem).any()
+    assert np.array_equal(_mask(manifest, made.problem), made.mask)
+    assert not _mask({"mask": []}, made.problem).any()

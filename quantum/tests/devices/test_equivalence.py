@@ -17,8 +17,7 @@ from biselect.core import Group
 from biselect.errors import InfeasibleError, InputError
 from biselect_quantum.circuits import SCHEDULES, AnsatzSpec
 from biselect_quantum.devices import YFramePath, compile_circuit, compile_problem
-from biselect_quantum.devices._circuit_checks import SIMULATED, distance
-from biselect_quantum.devices.circuit_files import check_circuit
+from biselect_quantum.devices._circuit_checks import SIMULATED, check_meaning, distance
 from biselect_quantum.devices.paths import STRONGEST_QISKIT, NetworkPath, QiskitPath, factorial
 from biselect_quantum.devices.targets import load_target
 from biselect_quantum.simulate.program import Op
@@ -92,7 +91,7 @@ def program_chances(program):
 
 def circuit_chances(compiled):
     """Probabilities of a compiled circuit, axis q logical qubit q."""
-    circuit = compiled.circuit
+    circuit = compiled.gates
     steps = [step for step in circuit.data if step.operation.name not in ("barrier", "delay")]
     used = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
     state = np.zeros((2,) * len(used), dtype=complex)
@@ -105,8 +104,8 @@ def circuit_chances(compiled):
         else:
             assert not set(qubits) & set(read.values()), "a gate after a measurement"
             state = applied(state, matrix_of(step.operation.name, list(map(float, step.operation.params))), qubits)
-    axes = [read[bit] for bit in compiled.clbits]
-    assert [used[axis] for axis in axes] == list(compiled.final_layout)
+    axes = [read[bit] for bit in compiled.layout.read_into]
+    assert [used[axis] for axis in axes] == list(compiled.layout.measured_on)
     chances = np.abs(state) ** 2
     kept = chances.sum(axis=tuple(axis for axis in range(len(used)) if axis not in axes))
     return kept.transpose([sorted(axes).index(axis) for axis in axes])
@@ -114,7 +113,7 @@ def circuit_chances(compiled):
 
 def off(compiled):
     """Total variation between a compiled circuit and its program."""
-    return 0.5 * float(np.abs(program_chances(compiled.program) - circuit_chances(compiled)).sum())
+    return 0.5 * float(np.abs(program_chances(compiled.bound) - circuit_chances(compiled)).sum())
 
 
 # What is drawn
@@ -202,7 +201,7 @@ def same_ops(program):
 def compiled_by(path, rng, program, angles, target, layout):
     """The circuit and its device; a path may change the order of operations in a layer, and nothing else."""
     made = compile_circuit(program, target, layout, path, angles=angles, seed=int(rng.integers(99)))
-    assert same_ops(made.program) == same_ops(program if angles is None else program.bind(angles))
+    assert same_ops(made.bound) == same_ops(program if angles is None else program.bind(angles))
     assert starts_of(made.program) == starts_of(program)
     return made, target
 
@@ -251,8 +250,8 @@ def on_a_named_device(small, rng, most):
     }
     start = draw_start(rng, problem, dicke=not options["path"].startswith("y"))
     made = compile_problem(problem, name, angles, depth=depth, schedule=schedule, start=start, compare=False, **options)
-    assert check_circuit(made) == SIMULATED
-    return made.compiled, made.target
+    assert check_meaning(made) == SIMULATED
+    return made, made.target
 
 
 def by_routing(small, rng, most):

@@ -4,14 +4,14 @@ import pytest
 from biselect import SelectionProblem
 from biselect_quantum.devices import compile_problem, place_circuit
 from biselect_quantum.devices._from_problem import ORDERS
-from biselect_quantum.devices.noise.noisy_circuit import cut_noise
+from biselect_quantum.devices.noise import cut_noise
 
 
 def test_the_order_taken_is_expected_to_hit_no_less_than_the_other():
     problem = SelectionProblem(coupling=np.random.default_rng(4).normal(size=(4, 3)), k=2, m=1)
 
     def expected(made):
-        return made.training.hit_rate * cut_noise(made.compiled, made.target).twirled.flawless
+        return -made.training.objective["threshold"], made.training.hit_rate * cut_noise(made).flawless
 
     taken = expected(compile_problem(problem, "boston", depth=1, compare=False))
     others = []

@@ -96,7 +96,7 @@ def test_a_placed_circuit_is_in_the_order_found_and_shorter(boston):
     given = placed.spec.program()
     assert place_circuit(problem, boston, **options).spec.fingerprint == placed.spec.fingerprint
     angles = [0.9, 2.4, 2.4, 1.15]
-    ours = placed.compile(angles, compare=False).compiled
+    ours = placed.compile(angles, compare=False)
     assert ours.program.mixer == given.mixer and ours.path == YFramePath(coloured=False)
     plain = compile_circuit(given, boston, placed.patch.layout, YFramePath(), angles=angles)
     assert ours.resources.gate_duration < plain.resources.gate_duration
@@ -120,6 +120,6 @@ def test_hundreds_of_chosen_orders_give_their_programs_distribution(small, seed)
         for path in (IN_ORDER, replace(IN_ORDER, propagate=False)):
             made = compile_circuit(found, target, drawn.layout, path, angles=drawn.angles)
             assert made.program.mixer == found.mixer
-            assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
-            assert is_isa_circuit(made.circuit, target) == ""
-            validate_rzz_pubs([SamplerPub.coerce((made.circuit,))])
+            assert small.distance(small.ideal(made.bound), small.measured(made)) < 1e-9
+            assert is_isa_circuit(made.gates, target) == ""
+            validate_rzz_pubs([SamplerPub.coerce((made.gates,))])

@@ -30,9 +30,9 @@ def calibrated(small, drawn, rng, missing=()):
 
 def entanglers(compiled):
     """Name, angle and edge of every two-qubit gate."""
-    for step in compiled.circuit.data:
+    for step in compiled.gates.data:
         if len(step.qubits) == 2:
-            edge = tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
+            edge = tuple(compiled.gates.find_bit(qubit).index for qubit in step.qubits)
             yield step.operation.name, (step.operation.params or [np.pi / 2])[0], edge
 
 
@@ -44,8 +44,8 @@ def test_the_distribution_is_the_programs_and_every_cz_the_quieter_gate(small, s
     target = calibrated(small, drawn, rng)
     made = compile_circuit(drawn.program, target, drawn.layout, PATHS["y-frame-quiet"], angles=drawn.angles)
     plain = compile_circuit(drawn.program, target, drawn.layout, PATHS["y-frame"], angles=drawn.angles)
-    assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
-    assert is_isa_circuit(made.circuit, target) == ""
+    assert small.distance(small.ideal(made.bound), small.measured(made)) < 1e-9
+    assert is_isa_circuit(made.gates, target) == ""
     assert made.resources.two_qubit_gates == plain.resources.two_qubit_gates
     for name, angle, edge in entanglers(made):
         better = target["cz"][edge].error <= target["rzz"][edge].error
@@ -64,8 +64,8 @@ def test_without_propagation_the_unitary_is_the_programs(small, seed):
     path = YFramePath(propagate=False, quiet=True)
     made = compile_circuit(drawn.program, target, drawn.layout, path, angles=drawn.angles)
     placed = QuantumCircuit(drawn.qubits)
-    placed.append(to_qiskit(made.program, measure=False).to_gate(), drawn.layout)
-    ours = Operator(made.circuit.remove_final_measurements(inplace=False)).data
+    placed.append(to_qiskit(made.bound, measure=False).to_gate(), drawn.layout)
+    ours = Operator(made.gates.remove_final_measurements(inplace=False)).data
     assert abs(np.vdot(Operator(placed).data, ours)) / len(ours) == pytest.approx(1, abs=1e-9)
     assert path.name == "y-frame-coloured-unitary-quiet"
 
@@ -90,7 +90,7 @@ def test_a_device_without_rzz_keeps_its_cz(small, kind):
         compile_circuit(drawn.program, target, drawn.layout, PATHS[name], angles=drawn.angles)
         for name in ("y-frame-quiet", "y-frame")
     )
-    assert made.circuit == plain.circuit
+    assert made.gates == plain.gates
 
 
 def problem_of(n=4, d=3, k=2, m=1, seed=0):

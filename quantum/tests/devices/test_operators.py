@@ -93,7 +93,7 @@ def test_free_angles_stay_parameters_in_files(small):
     values = dict(zip(spec.schedule.angle_names, np.random.default_rng(2).normal(size=spec.size), strict=True))
     bound = compiled.assign_parameters({p: values[p.name] for p in compiled.parameters})
     assert foreign_gate(bound, device) is None
-    wanted = compile_circuit(spec.program(), device, None, COMPLETE_CZ, angles=values).circuit
+    wanted = compile_circuit(spec.program(), device, None, COMPLETE_CZ, angles=values).gates
     assert np.abs(ideal_probabilities(bound) - ideal_probabilities(wanted)).max() < 1e-9
 
 

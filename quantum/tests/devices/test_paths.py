@@ -31,10 +31,10 @@ def check(small, drawn, kind, path):
     target = small.device(kind, drawn.edges, drawn.qubits)
     made = compile_circuit(drawn.program, target, drawn.layout, path, angles=drawn.angles)
     allowed = EXACT if isinstance(path, YFramePath) else LEVEL_3
-    assert small.distance(small.ideal(made.program), small.measured(made)) < allowed
+    assert small.distance(small.ideal(made.bound), small.measured(made)) < allowed
     used = load_target(target, fractional=getattr(path, "fractional", True))
-    assert is_isa_circuit(made.circuit, used) == ""
-    validate_rzz_pubs([SamplerPub.coerce((made.circuit,))])
+    assert is_isa_circuit(made.gates, used) == ""
+    validate_rzz_pubs([SamplerPub.coerce((made.gates,))])
     return made
 
 
@@ -105,9 +105,9 @@ def test_without_propagation_the_unitary_is_the_programs(small, seed, scale, kin
     drawn = small.case(rng, int(rng.integers(3, 7)), scale=scale, extra=int(rng.integers(3)), special=True)
     target = small.device(kind, drawn.edges, drawn.qubits)
     made = compile_circuit(drawn.program, target, drawn.layout, YFramePath(propagate=False), angles=drawn.angles)
-    circuit = made.circuit.remove_final_measurements(inplace=False)
+    circuit = made.gates.remove_final_measurements(inplace=False)
     placed = QuantumCircuit(drawn.qubits)
-    placed.append(to_qiskit(made.program, measure=False).to_gate(), drawn.layout)
+    placed.append(to_qiskit(made.bound, measure=False).to_gate(), drawn.layout)
     ours, theirs = Operator(circuit).data, Operator(placed).data
     overlap = np.vdot(theirs, ours) / len(ours)
     assert abs(overlap) == pytest.approx(1, abs=1e-9)
@@ -133,7 +133,7 @@ def test_mixing_by_special_angles(small, beta):
     for path in Y_FRAMES:
         made = check(small, drawn, "fractional", path)
     if abs(np.sin(beta)) < 1e-9:
-        moved = check(small, drawn, "fractional", YFramePath()).circuit
+        moved = check(small, drawn, "fractional", YFramePath()).gates
         assert set(moved.count_ops()) <= {"x", "measure"}  # nothing moves, so the start is what is measured
     assert made.path is Y_FRAMES[-1]
 
@@ -148,8 +148,8 @@ def test_routed_circuits_come_back_in_the_logical_order(small):
     program = AnsatzSpec(dense, 1, "fully-grouped", "ring", "dicke").program([0.3, 0.2, 0.8, 0.6])
     for name in ("opt3-cz", "opt3-fractional"):
         made = compile_circuit(program, target, None, PATHS[name], seed=1)
-        assert small.distance(small.ideal(made.program), small.measured(made)) < EXACT
-        assert made.resources.swaps > 0 and made.initial_layout != made.final_layout
+        assert small.distance(small.ideal(made.bound), small.measured(made)) < EXACT
+        assert made.resources.swaps > 0 and made.layout.begins_on != made.layout.measured_on
 
 
 @given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(KINDS), propagate=st.booleans())

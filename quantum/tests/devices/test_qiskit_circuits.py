@@ -14,14 +14,12 @@ from biselect_quantum.devices import (
     build_circuit,
     compile_circuit,
     compile_problem,
-    layout_of,
     qasm3_text,
     qpy_bytes,
     to_qiskit,
 )
 from biselect_quantum.devices._native_gates import fold_rzz
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots, prepare_dicke
-from biselect_quantum.shots import decode_bits
 
 
 def problem_of(n=4, d=3, k=2, m=1, seed=0):
@@ -129,8 +127,8 @@ def made():
 
 
 def test_native_logical_and_sector_distributions_agree(made):
-    program = made.compiled.program
-    native = ideal_probabilities(made.compiled.circuit)
+    program = made.bound
+    native = ideal_probabilities(made.gates)
     assert np.abs(native - ideal_probabilities(to_qiskit(program))).sum() / 2 < 1e-9
     start = tuple(np.flatnonzero(part).tolist() for part in (program.bits[:4], program.bits[4:]))
     ansatz = Ansatz(made.surrogate, 2, "bilinear", program.mixer, start)
@@ -146,32 +144,31 @@ def test_any_angles_and_the_smallest_sizes(angles, size):
     problem = SelectionProblem(coupling=rng.normal(size=(n, d)), sample_scores=rng.normal(size=n), k=k, m=m)
     for registers in ("trees", "paths"):
         made = compile_problem(problem, "iqm-54", angles, depth=1, registers=registers, compare=False)
-        native, logical = map(ideal_probabilities, (made.compiled.circuit, to_qiskit(made.compiled.program)))
+        native, logical = map(ideal_probabilities, (made.gates, to_qiskit(made.bound)))
         assert np.abs(native - logical).sum() / 2 < 1e-9
-        shots = decode_bits(ideal_shots(made.compiled, 50), problem, layout_of(made.manifest(), problem))
-        assert shots.exact_budget_mass(problem) == 1
+        shots = made.decode(ideal_shots(made.gates, 50))
+        assert shots.exact_budget_mass == 1
 
 
 def test_shots_follow_the_distribution(made):
-    shots = ideal_shots(made.compiled, 20_000, seed=3)
+    shots = ideal_shots(made.gates, 20_000, seed=3)
     found = np.bincount(shots @ (1 << np.arange(7)), minlength=128) / 20_000
-    assert np.abs(found - ideal_probabilities(made.compiled.circuit)).sum() / 2 < 0.02
-    assert np.array_equal(shots, ideal_shots(made.compiled, 20_000, seed=3))
+    assert np.abs(found - ideal_probabilities(made.gates)).sum() / 2 < 0.02
+    assert np.array_equal(shots, ideal_shots(made.gates, 20_000, seed=3))
 
 
 def test_wide_circuits_are_refused(made):
     problem = SelectionProblem(coupling=np.ones((15, 10)), k=2, m=2)
     wide = compile_problem(problem, "boston", [0.1, 0.2, 0.3], depth=1, compare=False)
     with pytest.raises(InputError, match="24 at most"):
-        ideal_probabilities(wide.compiled.circuit)
+        ideal_probabilities(wide.gates)
 
 
 def test_a_reloaded_target_compiles_to_the_same_circuit(made):
     from biselect_quantum.devices.targets import from_snapshot, snapshot
 
     again = from_snapshot(snapshot(made.target))
-    compiled = made.compiled
-    assert compile_circuit(compiled.program, again, made.patch.layout, compiled.path).circuit == compiled.circuit
+    assert compile_circuit(made.bound, again, made.patch.layout, made.path).gates == made.gates
 
 
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 3))

@@ -47,7 +47,7 @@ def test_weights_undo_the_confusion_exactly(seed, rules):
         whole = np.kron(whole, matrix)
     true = rng.dirichlet(np.ones(64))
     read = true @ whole
-    inside = Shots(bits=strings, counts=np.ones(64, dtype=np.int64)).inside(problem)
+    inside = Shots.of_table(strings, problem=problem).inside
     inverse = np.linalg.inv(confusion)
     assert np.allclose(inside_weights(strings, inverse, problem), np.linalg.inv(whole)[:, inside].sum(axis=1))
     assert read @ inside_weights(strings, inverse, problem) == pytest.approx(true[inside].sum())
@@ -69,7 +69,7 @@ def taken(rng, problem, mass, shots, confusion):
     inside[:, : problem.k], inside[:, n : n + problem.m] = 1, 1
     inside = np.hstack([rng.permuted(inside[:, :n], axis=1), rng.permuted(inside[:, n:], axis=1)])
     table = np.where(rng.random((shots, 1)) < mass, inside, rng.integers(2, size=inside.shape))
-    return Shots.of_table(misread(table, confusion, rng), np.ones(shots, dtype=np.int64))
+    return Shots.of_table(misread(table, confusion, rng), problem=problem)
 
 
 def test_intervals_hold_the_truth_and_nothing_is_above_one():
@@ -79,13 +79,13 @@ def test_intervals_hold_the_truth_and_nothing_is_above_one():
     for _ in range(8):
         confusion = confused(rng, 10, 0.04)
         shots, calibration = taken(rng, problem, 0.8, 1500, confusion), calibrated(rng, confusion, 400)
-        found = correct(shots, calibration, problem, goal=goal, layout=range(10))
+        found = correct(shots, calibration, goal=goal, layout=range(10))
         held += found.feasible_rate.low <= 0.8 + 0.2 * chance <= found.feasible_rate.high
-        assert found.feasible_rate.value > shots.exact_budget_mass(problem) and found.calibration_shots == 800
+        assert found.feasible_rate.value > shots.exact_budget_mass and found.calibration_shots == 800
         assert 0 <= found.hit_rate.low <= found.hit_rate.value <= found.hit_rate.high < 0.2
     assert held >= 6
     flawless = taken(rng, problem, 1.0, 500, confused(rng, 10, 0.0))
-    found = correct(flawless, calibration, problem, goal=0.0, layout=range(10))
+    found = correct(flawless, calibration, goal=0.0, layout=range(10))
     assert found.feasible_rate == (1.0, 1.0, 1.0) and found.hit_rate is None
 
 
@@ -96,14 +96,13 @@ def test_columns_follow_the_layout(small):
     confusion = np.tile(np.eye(2), (5, 1, 1))
     confusion[4] = [[0.7, 0.3], [0.0, 1.0]]  # classical bit 4
     layout = [3, 2, 4, 1, 0]
-    true = Shots.of_table(np.array([[1, 0, 0, 1, 0]]), np.array([4000]))
+    true = np.tile(np.array([[1, 0, 0, 1, 0]]), (4000, 1))
     of_variable = confusion[layout]  # classical bit 4 holds sample 2
     assert of_variable[2, 0, 1] == 0.3
-    read = misread(np.repeat(true.bits, true.counts, axis=0).astype(np.int64), of_variable, rng)
-    shots = Shots.of_table(read, np.ones(len(read), dtype=np.int64))
+    shots = Shots.of_table(misread(true, of_variable, rng), problem=problem)
     calibration = calibrated(rng, confusion, 4000)
-    right = correct(shots, calibration, problem, goal=-9.0, layout=layout).feasible_rate
-    wrong = correct(shots, calibration, problem, goal=-9.0, layout=[4, 3, 2, 1, 0]).feasible_rate
+    right = correct(shots, calibration, goal=-9.0, layout=layout).feasible_rate
+    wrong = correct(shots, calibration, goal=-9.0, layout=[4, 3, 2, 1, 0]).feasible_rate
     assert right.value > 0.97 and wrong.value < 0.75
 
 
@@ -114,13 +113,13 @@ def test_calibration_prepares_half_of_the_bits_then_the_others(small, kind):
     compiled = compile_circuit(case.program, target, case.layout, angles=case.angles)
     seen = []
     for part in (0, 1):
-        circuit = calibration_circuit(compiled, target, part, 7).circuit
+        circuit = calibration_circuit(compiled, part, 7).gates
         assert set(circuit.count_ops()) <= set(target.operation_names)
         string = int(ideal_probabilities(circuit).argmax())
         seen.append([string >> bit & 1 for bit in range(5)])
         assert seen[-1] == prepared(5, part, 7).tolist()
     assert np.sum(seen, axis=0).tolist() == [1] * 5
-    assert pulse_errors(compiled, target).tolist() == [0.0] * 5
+    assert pulse_errors(compiled).tolist() == [0.0] * 5
 
 
 def test_a_bit_that_tells_nothing_is_refused():

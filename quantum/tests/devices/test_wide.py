@@ -12,7 +12,7 @@ aer = pytest.importorskip("qiskit_aer")
 def probabilities(compiled, bits):
     """Of many bitstrings, (strings, qubits). The state is contracted here: Aer's own amplitudes of a matrix product
     state are those of other strings once it has moved qubits about."""
-    circuit = compiled.circuit.remove_final_measurements(inplace=False)
+    circuit = compiled.gates.remove_final_measurements(inplace=False)
     circuit.save_matrix_product_state()
     simulator = aer.AerSimulator(method="matrix_product_state", matrix_product_state_truncation_threshold=1e-18)
     gammas, weights = simulator.run(circuit).result().data()["matrix_product_state"]

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from biselect_quantum.simulate import _gpu as gpu
-from biselect_quantum.simulate import _gpu_batch as gpu_batch
 
 HEADER = """
 #include <algorithm>
@@ -56,11 +55,9 @@ template <class... A> void launch(void (*kernel)(A...), int grid, void** given) 
     for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) call(kernel, given, std::index_sequence_for<A...>{});
 }
 """
-BATCHES = [f"run_batch<{start}, {hits}, true>" for start in range(3) for hits in (0, 2)]
 SECTOR = [f"{kind}<{p}>" for kind in ("sample_phase", "sample_stage", "sample_stage_back") for p in (1, 2)]
 SECTOR += ["sample_phase<0>", *gpu.FEATURE_PASSES]
 NAMES = {
-    "batch.cu": ["register_vectors", "run_batch<2, 2, false>", "run_batch<0, 0, false>", *BATCHES],
     "sector.cu": ["fill_turns", "feature_pass_back", "observe", *SECTOR],
 }
 
@@ -97,15 +94,13 @@ class Kernel:
 class Module:
     """All kernels of a CUDA file, compiled for some sizes."""
 
-    def __init__(self, file, defines, generated, folder):
+    def __init__(self, file, defines, folder):
         source = files("biselect_quantum.simulate") / "cuda"
         launchers = "".join(
             f'extern "C" void launch_{number}(int grid, void** given) {{ launch({name}, grid, given); }}\n'
             for number, name in enumerate(NAMES[file])
         )
-        text = (
-            HEADER + (source / "common.cuh").read_text() + generated + (source / file).read_text() + FOOTER + launchers
-        )
+        text = HEADER + (source / "common.cuh").read_text() + (source / file).read_text() + FOOTER + launchers
         key = hashlib.sha256(repr((text, defines)).encode()).hexdigest()
         code, library = folder / f"{key}.cpp", folder / f"{key}.so"
         if not library.exists():
@@ -119,8 +114,8 @@ class Module:
         return Kernel(getattr(self.library, f"launch_{self.names.index(name)}"))
 
 
-def load(folder, file, names, defines, generated=""):
-    return Module(file, defines, generated, folder)
+def load(folder, file, names, defines):
+    return Module(file, defines, folder)
 
 
 def fake_cupy(shared_memory):
@@ -144,11 +139,7 @@ def fake_cupy(shared_memory):
 
 def use(monkeypatch, folder, shared_memory=227 * 1024):
     """Let the GPU's classes run here; `folder` keeps what was compiled."""
-    for module in (gpu, gpu_batch):
-        monkeypatch.setattr(module, "require_cupy", lambda: fake_cupy(shared_memory))
-    for module in (gpu, gpu_batch):
-        monkeypatch.setattr(module, "load_module", partial(load, folder))
+    monkeypatch.setattr(gpu, "require_cupy", lambda: fake_cupy(shared_memory))
+    monkeypatch.setattr(gpu, "load_module", partial(load, folder))
     monkeypatch.setattr(gpu, "row_threads", lambda states, blocks: 1)
     monkeypatch.setattr(gpu, "COLUMN_THREADS", 1)
-    for name in ("VALUE_THREADS", "GRADIENT_THREADS", "FEW_THREADS", "VECTOR_THREADS", "ROW_THREADS", "WARP"):
-        monkeypatch.setattr(gpu_batch, name, 1)

@@ -19,18 +19,20 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
+from biselect.columns.date import DATE_PARTS
 from biselect.errors import BiselectError, InputError
-from biselect.options import Split
+from biselect.options import Columns, Split
 from biselect.pages.words import phrase
 from biselect.progress import Progress
-from biselect.reviews.budget_preview import BudgetPreview
 from biselect.sessions import ReviewSession
 from biselect.sessions.exports import drift_from_reference, export, turn_to, usual_rows
-from biselect.tables import Inspection, Table, inspect
-from biselect.tables.inspection import DATE_ROLES, ROLES, options_with, parts_of, role_of
+from biselect.tables import NO_SPLIT, Table, inspect
+from biselect.tables.readers.sources import Source
 
 EXPORT = "export"  # folder within the session's
 LAST = "the last export"  # in place of a file: what was reviewed before, without what was not fine
+ROLES = ("number", "category", "id", "time", "label", "show", "exclude")  # that a person can give a column
+DATE_ROLES = ("time", "show", "exclude")  # and a column of dates, whose parts may take part beside it
 
 
 class Jobs:
@@ -39,8 +41,7 @@ class Jobs:
     def __init__(self, folder: Path, tell: Callable[..., None]) -> None:
         self.folder, self.tell = folder, tell
         self._session: ReviewSession | None = None
-        self._inspected: tuple[Any, Inspection] | None = None
-        self._preview: tuple[Any, BudgetPreview] | None = None
+        self._inspected: tuple[Any, Table] | None = None
 
     def do(self, number: int, job: str, given: dict[str, Any]) -> None:
         """Do a job and tell its result, or why there is none."""
@@ -61,25 +62,15 @@ class Jobs:
     def inspect(self, table: str) -> dict[str, Any]:
         """What a table holds, with the role that each column would have."""
         found = self._inspection(table)
-        options, content = found.options, found.to_dict()
-        for known, column in zip(content["columns"], found.columns, strict=True):
-            known["given"], known["parts"] = role_of(column, options), parts_of(column)
+        content = found.to_dict()
+        for known in content["columns"]:
+            known["given"], known["parts"] = _role(known, found.guess.described), _parts(known)
             known["roles"] = DATE_ROLES if known["parts"] else ROLES
-        content["remarks"] = [text for text, _ in found.notes if text]  # nobody types options here
+        content["remarks"] = [text for text, _ in found.guess.notes]  # nobody types options here
         return {
             name: content[name]
-            for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
+            for name in ("rows", "read_as", "columns", "remarks", "options", "id_column", "repeated_ids")
         }
-
-    def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
-        """What one more row or column would add to these budgets."""
-        key = json.dumps(setup, sort_keys=True)
-        if self._preview is None or self._preview[0] != key:
-            self._preview = key, BudgetPreview(**self._tables(setup), progress=self.step)
-        preview = self._preview[1]
-        k, m = min(k, preview.rows), min(m, preview.columns)
-        with self.step(phrase("steps.budgets")):
-            return {**preview.at(k, m), "rows": preview.rows, "columns": preview.columns}
 
     def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:
         """Begin with tables and ask for the first round."""
@@ -128,9 +119,9 @@ class Jobs:
             self._session = ReviewSession.open(self.folder, progress=self.step)
         return self._session
 
-    def _inspection(self, table: str) -> Inspection:
+    def _inspection(self, table: str) -> Table:
         path = self._path(table)
-        key = (table, path.stat().st_mtime_ns)
+        key = (table, Source.of(path).path.stat().st_mtime_ns)
         if self._inspected is None or self._inspected[0] != key:
             with self.step(phrase("steps.reading", name=table)):
                 self._inspected = key, inspect(path)
@@ -139,23 +130,44 @@ class Jobs:
     def _tables(self, setup: dict[str, Any]) -> dict[str, Any]:
         """Pool, reference and roles as the library takes them."""
         found = self._inspection(setup["table"])
-        wanted = setup["roles"]
-        if setup["kept"] and found.roles.id_column is not None:
-            wanted = {found.roles.id_column: "id", **wanted}
-        options = options_with(found, wanted, setup["parts"])
-        columns = replace(options.columns, duplicates=setup["kept"] or options.columns.duplicates)
-        table = Table(self._path(setup["table"]), columns, options.csv)
+        if wrong := [name for name in (*setup["roles"], *setup["parts"]) if name not in found.guess.roles]:
+            raise InputError(f"there is no column {wrong[0]!r}")
+        columns = found.with_roles(setup["roles"]).columns
+        types = {name: f"date:{','.join(parts)}" for name, parts in setup["parts"].items()}
+        columns = replace(columns, types={**columns.types, **types})
+        if setup["kept"]:
+            named = columns.id or next((one.name for one in found.guess.columns if one.repeats), None)
+            columns = replace(columns, id=named, duplicates=setup["kept"])
+        table = replace(found, columns=columns)
         if setup["until"]:
             return {"pool": table, "split": Split(until=setup["until"])}
         if setup["reference"] == LAST:
             return {"pool": table, "reference": usual_rows(self._opened())}
         if not setup["reference"]:
-            raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
+            return {"pool": table, "split": Split(until=NO_SPLIT)}
         return {"pool": table, "reference": self._path(setup["reference"])}
 
     def _path(self, table: str) -> Path:
         """A table of the folder; the server has looked its name up there."""
         return self.folder / table
+
+
+def _role(column: dict[str, Any], described: Columns) -> str:
+    """Which of ROLES a column has."""
+    if column["role"] in ROLES:
+        return str(column["role"])
+    if column["role"] == "constant":  # here; it may vary in what the table is compared with
+        return "category" if column["type"] == "string" else "number"
+    if column["role"] in ("code", "flag"):
+        return "category"
+    return "show" if column["name"] in described.show else "exclude"
+
+
+def _parts(column: dict[str, Any]) -> tuple[str, ...]:
+    """Which parts of a column of dates can take part; none of others."""
+    if not column["type"].startswith(("timestamp", "date")):
+        return ()
+    return DATE_PARTS if any(":" in one for one in column["examples"]) else ("weekday", "gap")
 
 
 def main() -> None:

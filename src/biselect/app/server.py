@@ -20,9 +20,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from biselect.app.folder import DEMO, bring_demo, named_table, tables_in, take_in
+from biselect.app.folder import DEMO, bring_demo, changed_at, named_table, tables_in, take_in
 from biselect.app.guard import ENTER, ONCE, Codes, Entrance, Guard, PromptProtocol, TooLargeError, page, too_large
-from biselect.app.jobs import EXPORT, LAST
+from biselect.app.jobs import EXPORT, LAST, ROLES
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
@@ -31,7 +31,7 @@ from biselect.pages.over_time import learnt
 from biselect.pages.words import words_of
 from biselect.sessions.exports import USUAL, rounds_summary
 from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
-from biselect.tables.inspection import ROLES
+from biselect.tables import NO_SPLIT
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30
@@ -45,7 +45,7 @@ MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
 PAGES = ("table", "working", "job", "review", "standing", "new", "exported")  # each shown by the method of its name
 DEEDS = (  # each done by the method of its name, and asked for by a form
-    *("demo", "look", "link", "preview", "choose", "stop"),
+    *("demo", "look", "link", "choose", "stop"),
     *("answer", "undo", "next", "back", "turn", "export"),
 )
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
@@ -85,7 +85,7 @@ class Bench:
 
     def known(self, kept: dict[str, tuple[int, Any]], table: str, job: str) -> Any:
         """What a job found out about a table as it is now; None where that is not known."""
-        changed = (self.folder / table).stat().st_mtime_ns
+        changed = changed_at(self.folder, table)
         done = self.worker.job
         with self._lock:
             if done is not None and done.name == job and done.result is not None and done.given.get("table") == table:
@@ -100,7 +100,7 @@ class Bench:
         table, then = named_table(self.folder, form.get("table", "")), form.get("then", "")
         if then not in LOOKS:
             raise InputError(f"a table is looked at for one of {', '.join(LOOKS)}")
-        changed = (self.folder / table).stat().st_mtime_ns
+        changed = changed_at(self.folder, table)
         self.worker.start(LOOKS[then], {"table": table}, then=f"{then}?name={quote(table)}", changed=changed)
         return RedirectResponse("/working", status_code=303)
 
@@ -149,7 +149,7 @@ class Bench:
                 keep=KEEP,
                 small=SMALL,
                 others=others,
-                reference=likely or ("" if times else next(iter(others), "")),
+                reference=likely or "",
                 times=times,
                 last=LAST if self.file() is not None else None,
                 k=max(1, min(ROWS, found["rows"] // 2)),
@@ -158,11 +158,6 @@ class Bench:
                 most_m=max(1, used),
             )
         )
-
-    def preview(self, form: dict[str, str]) -> Response:
-        """What one more row or column would add."""
-        given = {"setup": self.setup(form), "k": _number(form, "k", MOST_ROWS), "m": _number(form, "m", 100_000)}
-        return JSONResponse(self.worker.result("preview", given, PATIENCE))
 
     def choose(self, form: dict[str, str]) -> Response:
         """Begin with a table."""
@@ -193,7 +188,8 @@ class Bench:
                 roles[column["name"]] = role
             if wanted := [part for part in column["parts"] if f"part-{at}-{part}" in form]:
                 parts[column["name"]] = wanted
-        until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
+        untils = {"earlier": form.get("until", "60%")[:100], "itself": NO_SPLIT}
+        until = untils.get(form.get("against", ""), "")
         reference = "" if until else self.reference(form)
         kept = form.get("duplicates", "")
         if kept not in ("", *KEEP):
@@ -205,7 +201,9 @@ class Bench:
         if form.get("against") == "last":
             return LAST
         if form.get("against") != "file":
-            raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
+            raise InputError(
+                "choose what the rows are compared with: each other, a file of normal rows, or earlier rows"
+            )
         return named_table(self.folder, form.get("which", ""))
 
     async def working(self, request: Request) -> Response:

@@ -45,7 +45,7 @@ def answer(review: Review, output: Output, steps: Steps) -> None:
     if output.json:
         sys.stdout.write(visible_json(selection_json(review.summary)))
     else:
-        show_answer(review.summary)
+        show_answer(review.summary, more=output.more)
     for caveat in review.warnings:
         steps.say(caveat.text, style="yellow")
     if "advice" in review.selection.info:

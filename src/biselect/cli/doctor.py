@@ -19,9 +19,8 @@ from biselect.cli.options import Output
 from biselect.errors import InputError
 from biselect.pages.terminal import out, printable
 
-CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
+CORE = tuple("numpy scipy numba scikit-learn narwhals openpyxl pyarrow typer rich jinja2 matplotlib".split())
 EXTRAS = {  # what pip is given in a clone of the repository, and the packages that this brings
-    "excel": ("'.[excel]'", ("openpyxl",)),
     "duckdb": ("'.[duckdb]'", ("duckdb",)),
     "cluster": ("'.[cluster]'", ("dask", "distributed")),
     "app": ("'.[app]'", ("starlette", "uvicorn")),

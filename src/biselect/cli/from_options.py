@@ -24,7 +24,7 @@ from typer.models import CommandInfo
 
 from biselect.cli._help import FIRST as FIRST  # commands of other packages take it from here
 from biselect.cli._help import Command
-from biselect.options import Flag, Options, flags_of, names_of
+from biselect.options import Csv, Flag, Options, flags_of, names_of
 
 HEAD = 1 << 16  # bytes of a first line of JSON
 TABLES = ("pool", "table", "problem")  # parameters that name one
@@ -193,7 +193,7 @@ def _names(path: Path, delimiter: str | None) -> list[str]:
         with opened(path) as file:
             first: Any = json.loads(file.readline(HEAD))
         return list(first)
-    return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV) else []
+    return (sniff(path, Csv(delimiter=delimiter)).names or []) if name.endswith(CSV) else []
 
 
 COMPLETIONS: dict[str, Callable[..., list[str]]] = {

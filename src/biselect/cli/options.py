@@ -32,6 +32,7 @@ class Output(Options, heading=LAST):
     open: Annotated[bool, Flag("Open the page in the browser.", first=True)] = False
     proof: Annotated[bool, Flag("Write proof.json into the folder too, for `biselect check`.")] = False
     json: Annotated[bool, Flag("Print selection.json instead of tables.")] = False
+    more: Annotated[bool, Flag("Print also what nearly made it in, other budgets and how values were weighed.")] = False
     quiet: Annotated[bool, Flag("No progress on stderr.", "--quiet", "-q")] = False
 
 

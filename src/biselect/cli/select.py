@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,35 +15,19 @@ from biselect.options import Columns, Compute, Csv, Flag, Kinds, Options, RowRul
 from biselect.pages.terminal import show_answer
 
 
-def _number_or_auto(text: str) -> int | str:
-    try:
-        return text if text == "auto" else int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Budgets(Options, heading=FIRST):
     """How many rows and columns to choose."""
 
-    k: Annotated[int, Flag("How many samples to choose.", "-k")]
-    m: Annotated[
-        Any,
-        Flag(
-            "How many features to choose, or auto for as many as show more than chance does.",
-            "-m",
-            value="NUMBER|auto",
-            choices=("auto",),
-            parse=_number_or_auto,
-        ),
-    ]
+    k: Annotated[int | None, Flag("How many rows to choose; 20 if left out, at most a fifth.", "-k")] = None
+    m: Annotated[int | None, Flag("How many columns; 4 if left out, fewer where there are few.", "-m")] = None
 
 
 def select(
     pool: Annotated[
         Path, typer.Argument(metavar="POOL", help="Table to choose from: CSV, Parquet, Excel, a database …")
     ],
-    budgets: Budgets,
+    budgets: Budgets = Budgets(),
     reference: Reference = None,
     split: Split = Split(),
     columns: Columns = Columns(),
@@ -57,8 +41,8 @@ def select(
 ) -> None:
     """Choose the k rows and m columns of POOL that together stand out most against the reference.
 
-    Give the reference as a second table (--reference), or split POOL itself in time (--time-column and
-    --reference-until).
+    The reference is a second table (--reference), or the earlier rows of POOL (--time-column and --reference-until);
+    without either each row of POOL is compared with the others.
     """
     from biselect.reviews import review
     from biselect.tables import table
@@ -88,9 +72,9 @@ def demo(
     weighing: Annotated[Weighing, Only("preset")] = Weighing(),
     kinds: Annotated[Kinds, Only("kinds")] = Kinds(),
     search: Annotated[Search, Only("seed")] = Search(),
-    output: Annotated[Output, Only("open", "json", "quiet", out="Folder for the report and the files.")] = Output(
-        out=Path("demo-report")
-    ),
+    output: Annotated[
+        Output, Only("open", "json", "more", "quiet", out="Folder for the report and the files.")
+    ] = Output(out=Path("demo-report")),
 ) -> None:
     """Choose 10 of 600 real card transactions and 4 of 29 columns, prove the choice and write a report.
 
@@ -121,7 +105,7 @@ def report(
     out: Annotated[
         Path | None, may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
     ] = None,
-    output: Annotated[Output, Only("open", json="Print report.json instead of tables.")] = Output(),
+    output: Annotated[Output, Only("open", "more", json="Print report.json instead of tables.")] = Output(),
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import finish_interrupted, write_file
@@ -136,7 +120,7 @@ def report(
         view = read_json(source)
         page = render_html(view)
         if not output.json:
-            show_answer(view)
+            show_answer(view, more=output.more)
     place = out or folder / "report.html"
     write_file(place, page)
     if output.json:

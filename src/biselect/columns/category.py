@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.columns.change import OTHERS, RAREST, Change, share_change
 from biselect.columns.column_type import MISSING, CellFacts, Cells, Claim, ColumnReference, ColumnType
-from biselect.columns.distinct_texts import MOSTLY, is_text
+from biselect.columns.distinct_texts import LOOKED_AT, MOSTLY, is_number, is_text
 from biselect.columns.distribution import Distribution
 from biselect.columns.recognition import hints_at
 from biselect.core.checks import check_integer
@@ -27,8 +28,11 @@ FLAG = ("false", "true")  # labels of a boolean column: their positions are its 
 AS_FLAG = dict(zip("01", FLAG, strict=True))  # flags are also written as numbers
 MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which must not be kept without its rows
 RARE = 0.2  # share up to which one of two values is rare enough for a positive
-MOST_CODES = 2_000
+MOST_CODES, LOOKED_AT_FOR_CODES = 2_000, 1 << 16
 FEWEST_REPEATS = 5  # rows of one code, on average
+MOST_FEW = 20  # twice the codes that may come back less often in a small table
+FEWEST_TEXTS = 20  # different ones; fewer are categories, unless they are phrases
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w+|https?://\S+")
 MOST_SHOWN = 8  # labels of a picture
 NO_LABEL = "(missing)"  # stands for no value among labels
 
@@ -61,14 +65,20 @@ class LabelCounts:
         """Labels that stand once, a missing cell aside."""
         return sum(count == 1 for label, count in self.counts.items() if label is not None)
 
-    def weight(self, counts: ArrayLike) -> NDArray[np.float64]:
-        """-log p of labels that stand so many times in the reference."""
-        as_rare = self._rows_of_sizes[np.searchsorted(self._sizes, np.asarray(counts) + 1, side="right")]
-        return np.log((self.rows + 1) / (as_rare + 1))
+    @property
+    def are_flags(self) -> bool:
+        """Whether they are true, false or missing."""
+        return {None} != {*self.counts} <= {*FLAG, None}
+
+    def weight(self, counts: ArrayLike, *, own: bool = False) -> NDArray[np.float64]:
+        """-log p of labels that stand so many times in the reference; `own` for rows of the reference itself."""
+        others = 1 - own  # how many rows a row of another table adds to the reference
+        as_rare = self._rows_of_sizes[np.searchsorted(self._sizes, np.asarray(counts) + others, side="right")]
+        return np.log((self.rows + others) / np.maximum(as_rare + others, 1))
 
     def of(self, labels: Sequence[str | None]) -> list[int]:
         """How often each of these stands in the reference."""
-        if {*self.counts, None} <= {*FLAG, None}:
+        if self.are_flags:
             labels = [AS_FLAG.get(label or "", label) for label in labels]
         return [self.counts.get(label, 0) for label in labels]
 
@@ -130,18 +140,24 @@ class Category(ColumnType):
     def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
         """Labels, whole numbers that look like codes, and texts of which most come back."""
         if pa.types.is_dictionary(column.type):
-            return Claim(role=self.name)
-        if looks_like_code(name, column):
-            different = pc.count_distinct(column.drop_null()).as_py()
-            return Claim(role="code", remark=f"{different:,} whole numbers of one length, named like a code")
-        if not is_text(column.type):
+            return Claim(role=self.name, otherwise="show")
+        role = role_of_names(name, column)
+        is_quantity = is_number(column.type)
+        if role == "code":
+            remark = "whole numbers whose name says that they name things: a category, no quantity"
+            return Claim(role=role, remark=remark if is_quantity else "", otherwise="number")
+        if role:
+            remark = "its name and values say that it names things, but it does not name the rows best: left out"
+            return Claim(role=role, remark=remark, otherwise="number" if is_quantity else self.name)
+        if not is_text(column.type) or are_addresses(column):
             return None
         counts = pc.value_counts(column.drop_null()).field("counts")
         if len(counts) == 2 and pc.min(counts).as_py() <= RARE * len(column):
-            remark = "one of its two values is rare; if that is what you look for, it is the label column"
-            return Claim(role=self.name, remark=remark)
-        alone = pc.sum(pc.equal(counts, 1)).as_py() or 0
-        return Claim(role=self.name) if alone <= MOSTLY * len(column) else None
+            remark = "one of its two values is rare, as of a label, but its name does not say so: a category"
+            return Claim(role=self.name, remark=remark, otherwise="label")
+        alone, present = pc.sum(pc.equal(counts, 1)).as_py() or 0, len(column) - column.null_count
+        is_free = alone > MOSTLY * present and (len(counts) > FEWEST_TEXTS or _has_spaces(column))
+        return None if is_free else Claim(role=self.name, otherwise="show")
 
     def count(self, cells: Cells) -> Counter[str]:
         """How often each label stands."""
@@ -181,11 +197,11 @@ class Category(ColumnType):
         """Of the weights of the reference's own rows."""
         return reference.counts.distribution()
 
-    def weigh(self, reference: ColumnReference, cells: Cells) -> NDArray[np.float64]:
+    def weigh(self, reference: ColumnReference, cells: Cells, *, own: bool = False) -> NDArray[np.float64]:
         """By how rare each label is in the reference; a gap by how rare gaps are."""
         codes, labels = labelled(cells)
         places = np.where(np.isnan(codes), len(labels), codes).astype(np.intp)
-        return reference.counts.weight(reference.counts.of([*labels, None]))[places]
+        return reference.counts.weight(reference.counts.of([*labels, None]), own=own)[places]
 
     def beyond(self, reference: ColumnReference) -> float:
         """The weight of a new label."""
@@ -236,14 +252,41 @@ class Category(ColumnType):
         }
 
 
-def looks_like_code(name: str, column: pa.ChunkedArray) -> bool:
-    """Whether whole numbers name things for certain: called so, few, of one length, and each of them common."""
-    if not pa.types.is_integer(column.type) or "code" not in hints_at(name):
-        return False
-    codes = pc.unique(column.drop_null()).to_numpy()
-    if not 3 <= codes.size <= MOST_CODES or codes.min() < 10 or len(column) < FEWEST_REPEATS * codes.size:
-        return False
-    return len(str(codes.min())) == len(str(codes.max())) >= 3
+def role_of_names(name: str, column: pa.ChunkedArray) -> str:
+    """`code` or `other id` for a column that names things, by its name and by what it holds; '' for any other."""
+    hints = hints_at(name)
+    if "key" in hints and (_is_whole(column) or (is_text(column.type) and not _has_spaces(column))):
+        different, rows = pc.count_distinct(column).as_py(), len(column)
+        often = FEWEST_REPEATS * different <= rows or 2 * different <= min(rows, MOST_FEW)
+        return "other id" if not often else "" if is_text(column.type) else "code"
+    return "code" if "code" in hints and codes_in(column) is not None else ""
+
+
+def codes_in(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """The different whole numbers of a column, in order, if they are few, common and of one length, as codes are."""
+    if not _is_whole(column):
+        return None
+    codes = np.sort(pc.unique(column[:LOOKED_AT_FOR_CODES].drop_null()).to_numpy()).astype(np.int64)
+    if not 3 <= codes.size <= MOST_CODES or FEWEST_REPEATS * codes.size > min(len(column), LOOKED_AT_FOR_CODES):
+        return None
+    return codes if codes[0] >= 100 and len(str(codes[0])) == len(str(codes[-1])) else None
+
+
+def _is_whole(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds whole numbers, as floats where some are missing."""
+    if not pa.types.is_floating(column.type):
+        return bool(pa.types.is_integer(column.type))
+    return column.null_count > 0 and bool(pc.all(pc.equal(column, pc.trunc(column))).as_py())
+
+
+def _has_spaces(column: pa.ChunkedArray) -> bool:
+    return any(" " in text.strip() for text in column.drop_null()[:LOOKED_AT].to_pylist())
+
+
+def are_addresses(column: pa.ChunkedArray) -> bool:
+    """Whether texts are addresses of mail or pages, which are no categories however often they come back."""
+    texts = column.drop_null()[:LOOKED_AT].to_pylist()
+    return sum(ADDRESS.fullmatch(text.strip()) is not None for text in texts) > MOSTLY * len(texts)
 
 
 CATEGORY = Category()

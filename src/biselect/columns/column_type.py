@@ -93,13 +93,17 @@ class Claim:
     """Why a column is taken for a type.
 
     Attributes:
-        role: what the column is called: the name of the type, a word of its own such as `code`, or `unclear`.
-        remark: what a person should know about it; empty if there is nothing to say.
-        strange: entries that keep an unclear column from being of the type.
+        role: what the column is called: the name of the type, or a word of its own such as `code`.
+        remark: what speaks for it, and against; empty if there is nothing to say.
+        is_doubtful: whether it may well be otherwise.
+        otherwise: the type or role it then has, as in `Columns(types={name: otherwise})`.
+        strange: entries that keep the column from being of the type.
     """
 
     role: str
     remark: str = ""
+    is_doubtful: bool = False
+    otherwise: str = "category"
     strange: Sequence[str] = ()
 
 
@@ -239,12 +243,13 @@ class ColumnType:
         """
         raise self._unweighed()
 
-    def weigh(self, reference: ColumnReference, cells: Cells) -> NDArray[np.float64]:
+    def weigh(self, reference: ColumnReference, cells: Cells, *, own: bool = False) -> NDArray[np.float64]:
         """Weigh a block of rows.
 
         Args:
             reference: of the column, fitted.
             cells: of any table.
+            own: whether these are rows of the reference itself; each is then weighed against the others.
 
         Returns:
             One weight of at least 0 per row, in units of -log p. Where `is_ranked` the quantities that the map weighs,

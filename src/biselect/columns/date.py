@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biselect.columns.column_type import Cells, Claim, ColumnType
 from biselect.columns.date_text import forms_of, from_form, to_dates
 from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints, distinct_texts, is_date, is_text
-from biselect.columns.recognition import parse_column
+from biselect.columns.recognition import hints_at, parse_column
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
 
@@ -22,6 +22,7 @@ Place = Callable[[int], str]  # where a row stands in its file
 DATE_PARTS = ("hour", "weekday", "gap")
 USUAL_PARTS = ("hour", "weekday")
 HOURS = tuple(f"{hour:02d}:00" for hour in range(24))
+DAYS, MOMENTS = (19_000_101, 21_001_231), (631_152_000, 4_102_444_800)  # from 1900 and 1990 to 2100
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -98,8 +99,10 @@ class Date(ColumnType):
         return ParsedColumn(values=texts.spread(read.values), date_form=read.form, doubtful=doubt, missing=marks)
 
     def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
-        """Dates, moments and times of day."""
-        return Claim(role=self.name) if is_date(column.type) else None
+        """Dates and moments, also as 20251231 or, where the name says so, in seconds since 1970."""
+        if not is_date(column.type) and not _counts_time(column, name):
+            return None
+        return Claim(role=self.name, otherwise="date:weekday" if is_date(column.type) else "number")
 
     def obstacle(self, column: pa.ChunkedArray, name: str) -> str | None:
         """Times always move."""
@@ -205,6 +208,20 @@ def _times_written(column: pa.ChunkedArray, name: str, date_format: str, place_o
             f"{spell(Csv(date_format=date_format))}{more}"
         )
     return times
+
+
+def _counts_time(column: pa.ChunkedArray, name: str) -> bool:
+    """Whether whole numbers are days as 20251231, or are called times and are seconds or more since 1970."""
+    if not pa.types.is_integer(column.type):
+        return False
+    ends = pc.min_max(column).as_py()
+    if DAYS[0] <= (ends["min"] or 0) <= ends["max"] <= DAYS[1]:
+        days = pc.cast(pc.unique(column.drop_null()), pa.string())
+        return from_form(days, "%Y%m%d").null_count == 0
+    since = [
+        scale * MOMENTS[0] <= (ends["min"] or 0) <= ends["max"] <= scale * MOMENTS[1] for scale in (1, 10**3, 10**6)
+    ]
+    return any(since) and "time" in hints_at(name)
 
 
 DATE = Date()

@@ -1,4 +1,4 @@
-"""Dates as people write them: 31.12.2025, 12/31/2025 3:45 PM, 31-Dec-25; all rows decide which part is the day."""
+"""Dates as people write them: 31.12.2025, 12/31/25 3:45 PM, 31-Dec-25; all rows decide which part is the day."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -8,12 +8,15 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_TIME = r"(?P<gap>T|, | )(?P<hour>9{1,2}):99(?P<second>:99)?(?P<part>[.,]9+)?(?P<half> ?[AaPp][Mm])?"
+_TIME = (
+    r"(?P<gap>T|, |:| )(?P<hour>9{1,2}):99(?P<second>:99)?(?P<part>[.,]9+)?(?P<half> ?[AaPp][Mm])?(?P<zone> ?[+-]9999)?"
+)
 _DIGITS = re.compile(rf"(?P<a>9{{1,4}})(?P<mark>[./-])(?P<b>9{{1,2}})(?P=mark)(?P<c>9{{2}}|9{{4}})(?:{_TIME})?")
 _MONTH = r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_NAMED = re.compile(rf"(?:9{{1,2}}(?P<mark>[ .-]){_MONTH}(?P=mark)(?P<c>9{{4}}|99))(?:{_TIME})?", re.IGNORECASE)
+_NAMED = re.compile(rf"(?:9{{1,2}}(?P<mark>[ ./-]){_MONTH}(?P=mark)(?P<c>9{{4}}|99))(?:{_TIME})?", re.IGNORECASE)
 _US_NAMED = re.compile(rf"{_MONTH} 9{{1,2}}, (?P<c>9{{4}})(?:{_TIME})?", re.IGNORECASE)
-_ISO = re.compile(r"9{4}-99-99(?:[T ]99:99(?::99(?:\.9+)?)?(?:Z|[+-]99(?::?99)?)?)?")
+_EAST_ASIAN = re.compile(rf"9999年9{{1,2}}月9{{1,2}}日(?:{_TIME})?")
+_ISO = re.compile(r"9{4}-99-99(?:[T ]99:99(?::99(?:[.,]9+)?)?(?: ?(?:Z|UTC|GMT)| ?[+-]99(?::?99)?)?)?")
 ISO_KINDS = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"))
 EXAMPLE = datetime(2025, 12, 31, 15, 45, 30)
 
@@ -54,12 +57,15 @@ def forms_of(shape: str) -> tuple[str, ...]:
         return (f"%d{match['mark']}%b{match['mark']}{_year(match['c'])}{_time(match)}",)
     if match := _US_NAMED.fullmatch(shape):
         return (f"%b %d, %Y{_time(match)}",)
+    if match := _EAST_ASIAN.fullmatch(shape):
+        return (f"%Y年%m月%d日{_time(match)}",)
     if not (match := _DIGITS.fullmatch(shape)):
         return ()
     mark, ends = match["mark"], _time(match)
     if len(match["a"]) == 4:
         return (f"%Y{mark}%m{mark}%d{ends}",) if len(match["c"]) == 2 else ()
-    if len(match["a"]) == 3 or (len(match["c"]) == 2 and (len(match["a"]), len(match["b"])) != (2, 2)):
+    is_short = len(match["c"]) == 2 and (len(match["a"]), len(match["b"])) != (2, 2)
+    if len(match["a"]) == 3 or (is_short and mark != "/" and not ends):
         return ()  # 1.2.10 is rather a version than a day
     year = _year(match["c"])
     return f"%d{mark}%m{mark}{year}{ends}", f"%m{mark}%d{mark}{year}{ends}"
@@ -74,7 +80,8 @@ def _time(match: re.Match[str]) -> str:
         return ""
     hour = "%I" if match["half"] else "%H"
     half = "" if not match["half"] else " %p" if match["half"].startswith(" ") else "%p"
-    return f"{match['gap']}{hour}:%M{':%S' if match['second'] else ''}{half}"
+    zone = "" if not match["zone"] else match["zone"].rstrip("+-9") + "%z"
+    return f"{match['gap']}{hour}:%M{':%S' if match['second'] else ''}{half}{zone}"
 
 
 def to_dates(texts: pa.Array, shapes: Iterable[str], spread: Callable[[pa.Array], pa.ChunkedArray]) -> Dates | None:
@@ -87,7 +94,8 @@ def to_dates(texts: pa.Array, shapes: Iterable[str], spread: Callable[[pa.Array]
     if not forms or not all(forms):
         return None
     if any(one == ("ISO",) for one in forms):
-        return _iso(texts) if all(one == ("ISO",) for one in forms) else None
+        values = iso_dates(texts) if all(one == ("ISO",) for one in forms) else None
+        return None if values is None else Dates(values=values, form="ISO")
     if len({len(one) for one in forms}) > 1:
         return None
     if any("." in shape or "," in shape for shape in shapes):  # parts of a second, which `strptime` does not know
@@ -120,10 +128,14 @@ def _moment(text: str, form: str) -> datetime | None:
         return None
 
 
-def _iso(texts: pa.Array) -> Dates | None:
+def iso_dates(texts: pa.Array) -> pa.Array | None:
+    """Different ISO texts as timestamps, with offsets as UTC; None if they do not go together."""
+    texts = pc.replace_substring_regex(texts, r"(:\d\d),(\d)", r"\1.\2")
+    texts = pc.replace_substring_regex(texts, r" ?(UTC|GMT)$", "Z")
+    texts = pc.replace_substring_regex(texts, r"(\d) ([+-])", r"\1\2")
     for kind in ISO_KINDS:
         try:
-            return Dates(values=pc.cast(texts, kind), form="ISO")
+            return pc.cast(texts, kind)
         except pa.ArrowInvalid:
             continue
     return None
@@ -131,6 +143,8 @@ def _iso(texts: pa.Array) -> Dates | None:
 
 def _all_read(texts: pa.Array, forms: list[str]) -> pa.Array | None:
     """The texts as timestamps, each in one of the forms, or None."""
+    if len({"%z" in form for form in forms}) > 1:
+        return None
     values = pc.coalesce(*(_strptime(texts, form) for form in forms))
     return values if values.null_count == texts.null_count else None
 

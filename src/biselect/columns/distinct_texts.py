@@ -129,8 +129,8 @@ def distinct_texts(column: pa.ChunkedArray, missing: Collection[str] = MISSING_M
     """The different entries by shape; None where there are more shapes than numbers and dates have."""
     if len(column) == 0:
         return None
-    coded = column if pa.types.is_dictionary(column.type) else pc.cast(column, pa.string()).dictionary_encode()
-    coded = coded.unify_dictionaries()
+    is_coded = pa.types.is_dictionary(column.type)  # else all chunks come to share a dictionary; to unify takes long
+    coded = column.unify_dictionaries() if is_coded else pc.cast(column, pa.string()).dictionary_encode()
     texts = pc.utf8_trim_whitespace(coded.chunk(0).dictionary)
     shaped = shapes_of(texts).dictionary_encode()
     shapes = shaped.dictionary.to_pylist()

@@ -242,9 +242,9 @@ OUTER = 0.05  # share of the reference at either end, whose length is the unit b
 LEAST_LENGTH = 1e-6  # of a standard deviation; a shorter end is one of ties
 
 
-def beyond(excess: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+def beyond(excess: ArrayLike, length: float) -> NDArray[np.float64]:
     """What a value weighs for lying beyond the whole reference, by how far it does: the tail goes on as 1/(1 + x)."""
-    return np.log1p(excess / length)
+    return np.log1p(np.maximum(excess, 0.0) / length)
 
 
 def outer_length(length: float, column: Distribution) -> float:
@@ -253,14 +253,23 @@ def outer_length(length: float, column: Distribution) -> float:
     return length if length > LEAST_LENGTH * spread else spread
 
 
-def upper_surprise(column: Distribution, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
+def upper_surprise(column: Distribution, x: NDArray[np.float64], *, own: bool = False) -> NDArray[np.float64]:
+    """How surprising a large value is.
+
+    Args:
+        column: the reference.
+        x: values.
+        own: whether these are entries of the reference themselves; each is then compared with the others.
+
+    Returns:
+        -log of the share of the reference at or above x, which goes on growing beyond its largest value.
 
     >>> from biselect.columns.distribution import exact_distribution
     >>> upper_surprise(exact_distribution(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
     [0.0, 1.61, 5.74]
     """
-    last = column.values[-1]
-    length = outer_length(last - column.quantile(1 - OUTER), column)
-    share = (1 + column.size - column.below(x)) / (column.size + 1)
-    return -np.log(share) + beyond(np.maximum(x - last, 0), length)
+    n = column.size - own
+    last = float(column.entry(np.array(n - 1)))  # of the others, for the one entry that can lie beyond them
+    outer = (1 - OUTER) * ((n - 1) / n if own else 1.0)  # where their outer share begins among all
+    length = outer_length(last - column.quantile(outer), column)
+    return beyond(x - last, length) - np.log((1 + n - column.below(x)) / (n + 1))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.category import FLAG, Category
 from biselect.columns.column_type import Cells, Claim
+from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
@@ -100,9 +101,29 @@ class Flag(Category):
         """Booleans."""
         return Claim(role=self.name) if pa.types.is_boolean(column.type) else None
 
+    def recognises(self, text: str) -> bool:
+        """True and false as a program writes them; yes and no stay words."""
+        return text.lower() in FLAG
+
+    def parse(self, texts: DistinctTexts, hints: ReadingHints) -> ParsedColumn | None:
+        """Booleans."""
+        flags = {shape for shape in texts.shapes if self.recognises(shape)}
+        if not flags or texts.others(flags):
+            return None
+        present, marks = texts.present()
+        return ParsedColumn(values=texts.spread(_flags(present)), missing=marks, read_more=_more_flags)
+
     def cells(self, column: Any, name: str) -> Cells:
         """1 for true, 0 for false."""
         return Cells(column.cast(nw.Float64).to_numpy(), FLAG)
+
+
+def _flags(texts: pa.Array) -> pa.Array:
+    return pc.equal(pc.utf8_lower(texts), "true")
+
+
+def _more_flags(texts: DistinctTexts) -> pa.Array:
+    return _flags(texts.present()[0])
 
 
 FLAG_TYPE = Flag()

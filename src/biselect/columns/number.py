@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.columns.category import CATEGORY, LabelCounts, looks_like_code
+from biselect.columns.category import CATEGORY, LabelCounts, codes_in, role_of_names
 from biselect.columns.change import Change, share_change
 from biselect.columns.column_type import CellFacts, Cells, Claim, ColumnReference, ColumnType
 from biselect.columns.distinct_texts import (
@@ -32,8 +32,8 @@ from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import Csv, spell
 
-EXAMPLES = 3  # of entries that are no numbers
 LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
+FEWEST_CODES, APART = 5, 4  # codes, and times as many steps between the least and the largest as there are codes
 BINS = 30  # of a picture
 TAIL = 0.005  # share of the reference beyond its bins, on either side
 
@@ -88,13 +88,21 @@ class Number(ColumnType):
         )
 
     def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
-        """Whole numbers that are no codes, floats and decimals; text that is mostly numbers is unclear."""
+        """Numbers that name nothing, and texts that are mostly numbers."""
         if is_text(column.type):
-            if not (strange := unparsable_entries(column, MOSTLY)):
-                return None
-            examples = ", ".join(map(repr, strange[:EXAMPLES])) + (" …" if len(strange) > EXAMPLES else "")
-            return Claim(role="unclear", remark=f"mostly numbers, but also {examples}", strange=strange)
-        return Claim(role=self.name) if is_number(column.type) and not looks_like_code(name, column) else None
+            strange = unparsable_entries(column, MOSTLY)
+            return Claim(role=self.name, strange=strange) if strange else None
+        if not is_number(column.type) or role_of_names(name, column):
+            return None
+        codes = codes_in(column)
+        if (
+            codes is None
+            or codes.size < FEWEST_CODES
+            or np.ptp(codes) < APART * codes.size * np.gcd.reduce(np.diff(codes))
+        ):
+            return Claim(role=self.name)
+        remark = f"looks like a code, {codes.size} whole numbers far apart, but its name does not say so: a quantity"
+        return Claim(role=self.name, remark=remark, is_doubtful=True)
 
     def count(self, cells: Cells) -> Distribution | None:
         """The values in order; None where there is none."""
@@ -253,7 +261,7 @@ def unparsable_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str
     return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
 
 
-def unparsable_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
+def unparsable_rows(column: pa.ChunkedArray, mostly: float, typed: bool = False) -> tuple[pa.ChunkedArray | None, bool]:
     """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
     if not is_text(column.type) or (texts := distinct_texts(column, missing=("",))) is None:
         return None, False

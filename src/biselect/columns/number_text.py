@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 1'234.50, (12.00), 12,5 %, 99,00-."""
+"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 12,34,567, (12.00), 12,5 %, 3 kg, 99,00-."""
 
 import re
 from collections import Counter
@@ -14,12 +14,15 @@ APOSTROPHES = "'\u2019"
 SAME_MARK = {mark: kind for kind, marks in ((" ", SPACES), ("'", APOSTROPHES)) for mark in marks}
 MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "none"}
 _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
-_UNIT = rf"[€$£¥₹%‰]|{_CODES}|kr|zł|Kč|Ft|Fr\.?"
+_MONEY = rf"(?:R|A|C|US)?\$|[€£¥￥₹₺₽%‰円元]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
+_SIZE = r"[kmµ]g|[kcmµ]m[²³]?|m[²³]|[mhc]l|[kMG]B|k?Wh|kW|[kMG]?Hz|m?bar|h?Pa|mA|[km]V|°[CF]?|km/h|m/s|rpm|dB|pp[mb]"
+_SIZE += r"|psi|lbs?|mph|pcs|Stk\.?"
 _BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
 _NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(
-    rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_UNIT})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
-    rf"(?P<power>[eE][+-]?\d+)?[{SPACES}]?(?P<after>{_UNIT})?(?P<last>[-−])?(?P<close>\))?"
+    rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_MONEY})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
+    rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}]?(?P<after>{_MONEY}|{_SIZE})|[{SPACES}](?P<letter>[gmlW]))?"
+    rf"(?P<last>[-−+])?(?P<close>\))?"
 )
 
 
@@ -85,8 +88,8 @@ def written(text: str) -> NumberPattern | None:
     if marks is None:
         return None
     decimal, thousands, either = marks
-    unit = match["before"] or match["after"] or ""
-    odd = any(match[part] for part in ("open", "inner", "last", "before", "after")) or match["sign"] in ("+", "−")
+    unit = match["before"] or match["after"] or match["letter"] or ""
+    odd = unit or any(match[part] for part in ("open", "inner", "last")) or match["sign"] in ("+", "−")
     if match["power"] and (thousands or either or unit):
         return None
     whole = not decimal and not match["power"]
@@ -100,8 +103,12 @@ def _marks(body: str) -> tuple[str, str, str] | None:
     if not marks:
         return "", "", ""
     *before, last = marks
-    inner = groups[1:-1]
-    if any(mark != marks[0] for mark in before) or not all(len(group) == 3 for group in inner):
+    sizes = [len(group) for group in groups[1:-1]]
+    if last == ",":  # 12,34,567 in India
+        sizes = [3 if size == 2 else size for size in sizes]
+    elif set(before) == {","}:
+        sizes[:-1] = [3 if size == 2 else size for size in sizes[:-1]]
+    if any(mark != marks[0] for mark in before) or any(size != 3 for size in sizes):
         return None
     of_three = len(groups[-1]) == 3 and 1 <= len(groups[0]) <= 3 and not groups[0].startswith("0")
     if not before:
@@ -157,8 +164,9 @@ def to_numbers(texts: pa.Array, ways: Mapping[str, NumberPattern], style: Number
     """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats."""
     shapes = "".join(ways)
     if any(not way.simple for way in ways.values()):
+        units = "|".join(re.escape(unit) for unit in sorted({way.unit for way in ways.values() if way.unit}))
         negative = pc.match_substring_regex(texts, r"^\(|^\D*[-−]|\d\D*[-−]$")
-        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]|{_UNIT}|^[-+]|-$", "")
+        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]{units and '|'}{units}|^[-+]|[-+]$", "")
         texts = pc.replace_substring_regex(texts, r"^[-+]", "")  # one that stood behind a unit
         texts = pc.if_else(negative, pc.binary_join_element_wise("-", texts, ""), texts)
     for mark in [one for one in marks_for(style.thousands) if one in shapes]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns import types
+from biselect.columns._fast_texts import parse_long
 from biselect.columns.column_type import ColumnType
 from biselect.columns.distinct_texts import (
     LONGEST,
@@ -25,25 +26,29 @@ from biselect.columns.distinct_texts import (
 
 PARTS = 8
 _ID = r"id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|numero|numéro|ref|reference|referenz|beleg|belegnr|txn|hash"
+_KEY = r"ids?|uid|uuid|guid|iban|\w+(?:nr|nummer|番号)|\w+_(?:id|no|nr|num|number|nummer|numero|numéro)"
 _LABEL = r"fraud|is_fraud|isfraud|betrug|betrugsfall|fraude|frode|label|target|class|klasse|anomaly|anomalie|outlier|y"
 _LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|laundering|attack|truth|ground_truth"
 _LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
-_TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
-_TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
+_TIME = r"date|datum|time|timestamp|ts|epoch|zeit|zeitpunkt|when|created|created_at|booked|buchung|buchungstag|valuta"
+_TIME += r"|(?:buchung|rechnung|order|bestell|beleg|liefer|zahlung)\w*datum|tag|day|horodatage|fecha|data|hora|heure"
+_TIME += r"|jour|step|moment|posted|日付|日時|tarih|tarihi|submitted"
 _CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
-_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle"
-HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
+_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle|\w*gruppe|\w*group|werk|plant|store"
+HINTS = {"id": rf"{_ID}|{_KEY}", "key": _KEY, "label": _LABEL, "time": _TIME, "code": _CODE}
 
 
 def hints_at(name: str) -> set[str]:
-    """What the words of a name say: `id`, `label`, `time`, `code`.
+    """What the words of a name say: `id`, `key` (an id for certain, even one that comes back), `label`, `time`, `code`.
 
     >>> sorted(hints_at("merchantCategoryCode")), sorted(hints_at("Buchungs-Nr.")), hints_at("amount")
-    (['code'], ['id'], set())
+    (['code'], ['id', 'key'], set())
     """
     apart = re.sub(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])", " ", name)
-    words = [word for word in re.split(r"[\W_]+", f"{apart} {name}".lower()) if word]
-    words += [f"{a}_{b}" for a, b in pairwise(words)]
+    words = []
+    for spelling in {apart.lower(), name.lower()}:
+        parts = [part for part in re.split(r"[\W_]+", spelling) if part]
+        words += [*parts, *(f"{a}_{b}" for a, b in pairwise(parts))]
     return {kind for kind, pattern in HINTS.items() if any(re.fullmatch(pattern, word) for word in words)}
 
 
@@ -54,6 +59,8 @@ def parse_column(column: pa.ChunkedArray, hints: ReadingHints) -> ParsedColumn:
     """
     if hints.date_form is None and holds_words(column, hints):
         return ParsedColumn(values=column)
+    if (parsed := parse_long(column, hints)) is not None:
+        return parsed
     texts = distinct_texts(column, hints.missing)
     return (None if texts is None else parse_texts(texts, hints)) or ParsedColumn(values=column)
 
@@ -79,7 +86,6 @@ class TextColumn:
 
     Attributes:
         hints: what is known beside it.
-        heads: the first entries of each block.
         first: the first rows of all.
         texts: one entry of each shape, all that mean missing, and one with a leading zero, in the order of the file.
         shapes: known so far.
@@ -87,18 +93,20 @@ class TextColumn:
     """
 
     hints: ReadingHints
-    heads: list[pa.Array] = field(default_factory=list)
     first: list[pa.Array] = field(default_factory=list)
     texts: dict[str, None] = field(default_factory=dict)
     shapes: set[str] = field(default_factory=set)
     wordy: bool = False
 
-    def add(self, block: pa.Array) -> None:
+    def add(self, block: pa.ChunkedArray) -> None:
         """Look at the column in one more block."""
-        self.heads.append(_copied(block, self.hints.looked_at))
+        if self.wordy or not len(block):
+            return
         if (short := SEEN - sum(map(len, self.first))) > 0:
             self.first.append(_copied(block, short))
-        texts = None if self.wordy else distinct_texts(pa.chunked_array([block]), self.hints.missing)
+        texts = None
+        if self.hints.date_form is not None or not holds_words(block, self.hints):
+            texts = distinct_texts(block, self.hints.missing)
         if texts is None:
             self.wordy = True
             return
@@ -114,11 +122,11 @@ class TextColumn:
     @property
     def examples(self) -> DistinctTexts | None:
         """One text of each shape, and those beside; None if the column holds words."""
-        if self.wordy or (self.hints.date_form is None and holds_words(pa.chunked_array(self.heads), self.hints)):
+        if self.wordy:
             return None
         return distinct_texts(pa.chunked_array([pa.array(list(self.texts), pa.string())]), self.hints.missing)
 
 
-def _copied(block: pa.Array, rows: int) -> pa.Array:
+def _copied(block: pa.ChunkedArray, rows: int) -> pa.Array:
     """The first rows, without the rest of the block behind them."""
-    return block.take(pa.array(np.arange(min(rows, len(block)))))
+    return block.take(pa.array(np.arange(min(rows, len(block))))).cast(pa.string()).combine_chunks()

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import narwhals as nw
 import pyarrow as pa
 
-from biselect.columns.category import CATEGORY, Category
+from biselect.columns.category import CATEGORY, FEWEST_TEXTS, Category
 from biselect.columns.column_type import Claim, ColumnReference
 from biselect.columns.distinct_texts import is_text
 from biselect.errors import InputError
 from biselect.options import Columns, spell
 
-FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
 FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
 
 
@@ -28,7 +27,7 @@ class Text(Category):
         return bool(kind == nw.String)
 
     def claim(self, column: pa.ChunkedArray, name: str) -> Claim | None:
-        """Texts most of which stand once."""
+        """Texts most of which stand once, and addresses."""
         return Claim(role="free text") if is_text(column.type) else None
 
     def fit(self, reference: ColumnReference, name: str, missing: str) -> ColumnReference:

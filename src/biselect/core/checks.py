@@ -5,7 +5,7 @@ Beside them: how much memory the machine has left.
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -100,23 +100,35 @@ def check_integer(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def texts(field: str, values: Any) -> tuple[str, ...]:
+    """The entries of a list as texts."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{field} must be a list of names, got {values!r}")
+    return tuple(map(str, values))
+
+
 class Names(tuple[str, ...]):
     """Names that were looked at: a problem made from another one need not compare them all again."""
 
 
-def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tuple[str, ...] | None:
-    """Unique names, one for each item, or None."""
-    if names is None or (isinstance(names, Names) and len(names) == length):
+def names(
+    field: str, names: Iterable[Any] | None, length: int, what: str, directions: Sequence[str] | None = None
+) -> tuple[str, ...] | None:
+    """Names, one for each item, or None; unique, or unique together with these directions."""
+    if directions is None and (names is None or (isinstance(names, Names) and len(names) == length)):
         return names
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise InputError(f"{field} must be a list of names, got {names!r}")
-    result = Names(str(name) for name in names)
+    if names is None:
+        raise InputError(f"directions say how features look at columns: give {field} too")
+    result = Names(texts(field, names))
     if len(result) != length:
         raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
-    if len(set(result)) != length:
-        twice = Counter(result).most_common(1)[0][0]
+    if directions is not None and len(directions) != length:
+        raise InputError(f"directions must hold one for each of the {length} {what}, got {len(directions)}")
+    pairs = [*result] if directions is None else list(zip(result, directions, strict=True))
+    if len(set(pairs)) != length:
+        twice = Counter(pairs).most_common(1)[0][0]
         raise InputError(f"{field} must be unique, but {twice!r} stands twice")
-    return result
+    return result if directions is None else tuple(result)
 
 
 def check_positions(what: str, items: Iterable[int], available: int) -> NDArray[np.int64]:

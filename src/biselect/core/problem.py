@@ -39,7 +39,9 @@ class SelectionProblem:
         feature_scores: b, length D; zeros if not given.
         coupling_weight: λ ≥ 0.
         sample_names: N names, or None for positions.
-        feature_names: D names, or None for positions.
+        feature_names: D names, or None for positions; of directed columns the names of the columns.
+        directions: of directed columns, in which direction each feature looks at its column, such as `low`, `high` or a
+            value; then names may repeat, never with the same direction. None for plain features.
         sample_rules: what the samples obey beside their budget; groups with `exactly` are kept as limits on all groups.
         feature_rules: what the features obey beside theirs.
         library: the frame library that answers come in, such as `polars`; None for the usual one. Not stored.
@@ -57,6 +59,7 @@ class SelectionProblem:
     coupling_weight: float
     sample_names: tuple[str, ...] | None
     feature_names: tuple[str, ...] | None
+    directions: tuple[str, ...] | None
     sample_rules: Rules
     feature_rules: Rules
     library: str | None
@@ -72,12 +75,14 @@ class SelectionProblem:
         coupling_weight: float = 1.0,
         sample_names: Iterable[str] | None = None,
         feature_names: Iterable[str] | None = None,
+        directions: Iterable[str] | None = None,
         sample_rules: Rules | Mapping[str, Any] | None = None,
         feature_rules: Rules | Mapping[str, Any] | None = None,
         library: str | None = None,
     ) -> None:
         weights = checks.matrix(coupling)
         n, d = weights.shape
+        directions = None if directions is None else checks.texts("directions", directions)
         factor = checks.number("coupling_weight (λ)", coupling_weight)
         if factor < 0:
             raise InputError(f"coupling_weight (λ) must not be negative, got {factor:g}; put signs into the coupling")
@@ -87,7 +92,8 @@ class SelectionProblem:
         put("feature_scores", checks.vector("feature_scores", feature_scores, d, "features"))
         put("coupling_weight", factor)
         put("sample_names", checks.names("sample_names", sample_names, n, "samples"))
-        put("feature_names", checks.names("feature_names", feature_names, d, "features"))
+        put("feature_names", checks.names("feature_names", feature_names, d, "features", directions))
+        put("directions", directions)
         sector = Sector(n_samples=n, n_features=d, k=k, m=m)  # refuses budgets out of range
         put("k", int(sector.k))
         put("m", int(sector.m))
@@ -140,6 +146,21 @@ class SelectionProblem:
         return str(feature) if self.feature_names is None else self.feature_names[feature]
 
     @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the table's columns, each once, in the order in which features look at them."""
+        return tuple(dict.fromkeys(self.feature_name(j) for j in range(self.n_features)))
+
+    @cached_property
+    def column_of(self) -> NDArray[np.int64]:
+        """Of each feature, the position of its column among `column_names`."""
+        place = {name: at for at, name in enumerate(self.column_names)}
+        return np.array([place[self.feature_name(j)] for j in range(self.n_features)], dtype=np.int64)
+
+    def direction(self, feature: int) -> str:
+        """In which direction a feature looks at its column; empty for a plain feature."""
+        return "" if self.directions is None else self.directions[feature]
+
+    @cached_property
     def columns(self) -> NDArray[np.floating[Any]]:
         """Wᵀ with each feature's column contiguous; free where the coupling is column-major already."""
         columns = self.coupling.T
@@ -167,6 +188,8 @@ class SelectionProblem:
             for rows in np.array_split(array, max(1, array.nbytes >> 26)):  # 64 MiB at a time
                 digest.update(np.ascontiguousarray(rows, dtype="<f8").data)
         rest: list[Any] = [self.k, self.m, self.coupling_weight, self.sample_names, self.feature_names]
+        if self.directions is not None:
+            rest.append(self.directions)
         if self.sample_rules or self.feature_rules:
             rest += [self.sample_rules.to_dict(), self.feature_rules.to_dict()]
         digest.update(json.dumps(rest, ensure_ascii=True).encode())
@@ -265,7 +288,7 @@ class SelectionProblem:
             "coupling_weight": self.coupling_weight,
             "sample_names": self.sample_names,
             "feature_names": self.feature_names,
-            **self._rules_to_dict(),
+            **self._extras(),
         }
         names = ("coupling", "sample_scores", "feature_scores")
         content = packed_arrays(rest, {name: getattr(self, name) for name in names})
@@ -294,12 +317,14 @@ class SelectionProblem:
             "coupling_weight": self.coupling_weight,
             "sample_names": None if self.sample_names is None else list(self.sample_names),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
-            **self._rules_to_dict(),
+            **self._extras(),
         }
 
-    def _rules_to_dict(self) -> dict[str, Any]:
+    def _extras(self) -> dict[str, Any]:
+        """What only some problems have: directions and rules."""
+        directions = {} if self.directions is None else {"directions": list(self.directions)}
         rules = {"sample_rules": self.sample_rules, "feature_rules": self.feature_rules}
-        return {name: rule.to_dict() for name, rule in rules.items() if rule}
+        return directions | {name: rule.to_dict() for name, rule in rules.items() if rule}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:

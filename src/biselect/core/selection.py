@@ -72,8 +72,13 @@ class Selection:
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the chosen features."""
+        """Names of the chosen features; of directed columns the names of the columns."""
         return [self.problem.feature_name(j) for j in self.features]
+
+    @property
+    def directions(self) -> list[str]:
+        """In which direction each chosen feature looks at its column; empty texts for plain features."""
+        return [self.problem.direction(j) for j in self.features]
 
     def explain(self, nearest: int = 20) -> Explanation:
         """Which cells made the choice, and the `nearest` samples and features that did not make it in."""
@@ -140,7 +145,8 @@ class Selection:
             "samples": self.sample_names,
             "sample_indices": self.samples.tolist(),
             "features": self.feature_names,
-            "feature_indices": self.features.tolist(),
+            "feature_indices": self.problem.column_of[self.features].tolist(),
+            "directions": self.directions,
             "score": self.score,
             "energy": self.energy,
             "bound": self.bound if np.isfinite(self.bound) else None,

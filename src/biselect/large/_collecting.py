@@ -10,7 +10,6 @@ level. Only what this leaves in doubt is weighed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +26,7 @@ from biselect.large.passes import Arrays, errors_of, joined, packed
 from biselect.tables import NamedMatrix, id_texts
 from biselect.weights import Weigher
 from biselect.weights.alignment import Shift
+from biselect.weights.directed import at_best
 
 CHUNK = 1 << 14  # rows looked at at a time: what is known of them stays in cache
 LEVELS = (0.15, 0.3, 0.5, 0.75, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.7, 4.5, 6.0, 9.0)  # of weights, for the quick look
@@ -68,27 +68,25 @@ class View:
     """A way to look at a row.
 
     Attributes:
-        columns: positions of the features that may be chosen.
-        m: how many are.
-        heavy: what the m largest weights there must add up to.
+        m: how many columns are chosen.
+        heavy: what the m largest weights of a row must add up to.
         theta: a weight about as large as the m-th largest of a row; any number would do.
     """
 
-    columns: tuple[int, ...]
     m: int
     heavy: Heavy
     theta: float
 
     def sums(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each row what its m largest weights in these columns add up to."""
+        """Of each row what its m largest weights add up to."""
         totals = np.empty(len(W))
-        top_sums(W, np.array(self.columns), self.m, totals)
+        top_sums(W, self.m, totals)
         return totals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class QuickLook:
-    """Intervals of numbers, level by level, within which none weighs more than the level.
+    """Intervals of numbers, level by level, within which none weighs more than the level, in its own direction too.
 
     Attributes:
         lows: levels × features, the lower ends.
@@ -101,19 +99,20 @@ class QuickLook:
     rises: NDArray[np.float32]
 
     @classmethod
-    def of(cls, calibrator: Weigher, shifts: Shift | None) -> QuickLook | None:
-        """For a fitted calibrator, in the units of the table; None where its map cannot tell."""
-        levels = [level for level in LEVELS if level < calibrator.cap]
+    def of(cls, weigher: Weigher, shifts: Shift | None) -> QuickLook | None:
+        """For a fitted weigher, in the units of the table; None where its map cannot tell."""
+        levels = [level for level in LEVELS if level < weigher.cap]
         if not levels:
             return None
-        intervals = [calibrator.numbers_at_most(level) for level in levels]
+        intervals = [weigher.numbers_at_most(level) for level in levels]
         ends = [each for each in intervals if each is not None]
         if len(ends) < len(levels):
             return None
         lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
         if shifts is not None:
             lows, highs = shifts.undone(lows, 1), shifts.undone(highs, -1)
-        rises = np.diff([0.0, *levels, calibrator.cap]).astype(np.float32)
+        highest = at_best(weigher, np.array([*levels, weigher.cap])[:, None]).max(axis=1)
+        rises = np.diff(highest, prepend=0.0).astype(np.float32)
         return cls(lows=lows, highs=highs, rises=np.nextafter(rises, np.float32(np.inf)))
 
     def weights(self, column: int, x: NDArray[Any], out: NDArray[np.float32]) -> None:
@@ -132,7 +131,7 @@ class Collecting:
         name: what a person reads while it runs.
         features: how they are read.
         beside: other columns that kept rows bring along.
-        calibrator: weighs the rows; it needs no row of the reference.
+        weigher: weighs the rows; it needs no row of the reference.
         shifts: how columns that moved are put back first; None where none did.
         quick: tells most rows to be light without weighing them; None where it cannot.
         views: ways to look at a row.
@@ -145,7 +144,7 @@ class Collecting:
     name: str
     features: FeatureColumns
     beside: tuple[str, ...]
-    calibrator: Weigher
+    weigher: Weigher
     shifts: Shift | None
     quick: QuickLook | None
     views: tuple[View, ...]
@@ -182,24 +181,21 @@ class Collecting:
 
     def _doubtful(self, block: pa.Table) -> NDArray[np.int64]:
         """The rows that a quick look does not tell to be light."""
-        names = self.calibrator.feature_names
+        names = self.weigher.feature_names
         columns = self.features.numbers(block) if self.quick is not None else {}
         if self.quick is None or not columns.keys() >= set(names):
             return np.arange(block.num_rows)
         doubtful = []
         weights = np.empty(CHUNK, dtype=np.float32)
-        in_views = sorted({j for view in self.views for j in view.columns})
-        looked_at = range(len(names)) if np.isfinite(self.heavy) else in_views
         for start in range(0, block.num_rows, CHUNK):
             size = min(CHUNK, block.num_rows - start)
             own, total = weights[:size], np.zeros(size, dtype=np.float32)
             excess = np.zeros((len(self.views), size), dtype=np.float32)
-            for j in looked_at:
+            for j in range(len(names)):
                 self.quick.weights(j, columns[names[j]][start : start + size], own)
                 total += own
                 for view, sums in zip(self.views, excess, strict=True):
-                    if j in view.columns:
-                        sums += np.maximum(own - np.float32(view.theta), 0)
+                    sums += np.maximum(own - np.float32(view.theta), 0)
             doubt = total >= self.heavy * (1 - SLACK)
             for view, sums in zip(self.views, excess, strict=True):
                 doubt |= view.m * view.theta + sums >= view.heavy.above * (1 - SLACK)
@@ -207,7 +203,7 @@ class Collecting:
         return np.concatenate([*doubtful, np.empty(0, dtype=np.int64)])
 
     def _is_heavy(self, matrix: NamedMatrix, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        W = self.calibrator.weights(moved_back(matrix, self.shifts))
+        W = at_best(self.weigher, self.weigher.weights(moved_back(matrix, self.shifts)))
         heavy = np.asarray(W.sum(axis=1) >= self.heavy)
         for view in self.views:
             heavy |= view.heavy.is_in(view.sums(W), positions, self.seed)
@@ -230,17 +226,14 @@ class Collecting:
         """What two neighbouring runs of parts hold together."""
         return joined(before, after, ["at", "bytes", "sizes"])
 
-    def most(self, columns: Sequence[int], m: int) -> float:
-        """What m of these columns of a row that was not kept weigh together at most.
+    def most(self, m: int) -> float:
+        """What m columns of a row that was not kept weigh together at most.
 
         Of more columns than m each adds no more than the m largest do on average. Where rows that weigh alike were left
         out nothing is added for rounding: those that were kept must be as good.
         """
-        needed = set(columns)
         return min(
-            view.heavy.above * max(1.0, m / view.m) * (1 + MARGIN * (view.heavy.share == 1))
-            for view in self.views
-            if needed <= {*view.columns}
+            view.heavy.above * max(1.0, m / view.m) * (1 + MARGIN * (view.heavy.share == 1)) for view in self.views
         )
 
 
@@ -249,20 +242,19 @@ def moved_back(matrix: NamedMatrix, shifts: Shift | None) -> NamedMatrix:
     return matrix if shifts is None else replace(matrix, values=shifts.applied(matrix.values))
 
 
-def view_of(columns: Sequence[int], m: int, W: NDArray[np.float64], share: float, rows: int) -> View:
+def view_of(m: int, W: NDArray[np.float64], share: float, rows: int) -> View:
     """A view that keeps about so many rows of a table, of which a sample weighs W.
 
     Args:
-        columns: positions of the features that may be chosen.
-        m: how many are.
-        W: weights of the sample.
+        m: how many columns are chosen.
+        W: what the cells of the sample weigh at best.
         share: of the table that was drawn.
         rows: how many to keep.
     """
-    plain = View(columns=tuple(columns), m=m, heavy=Heavy(above=0.0), theta=0.0)
-    own = W[:, list(columns)]
-    theta = float(np.partition(own, own.shape[1] - m, axis=1)[:, own.shape[1] - m].mean())
-    return replace(plain, heavy=Heavy.of(plain.sums(W), share, rows), theta=theta)
+    place = W.shape[1] - m
+    theta = float(np.partition(W, place, axis=1)[:, place].mean())
+    plain = View(m=m, heavy=Heavy(above=0.0), theta=theta)
+    return replace(plain, heavy=Heavy.of(plain.sums(W), share, rows))
 
 
 @njit(cache=True, nogil=True)
@@ -286,12 +278,12 @@ def levels_of(
 
 
 @njit(cache=True, nogil=True)
-def top_sums(W: NDArray[np.float64], columns: NDArray[np.int64], m: int, sums: NDArray[np.float64]) -> None:
-    """Fill sums[i] with what the m largest weights of row i in these columns add up to, the largest added first."""
+def top_sums(W: NDArray[np.float64], m: int, sums: NDArray[np.float64]) -> None:
+    """Fill sums[i] with what the m largest weights of row i add up to, the largest added first."""
     largest = np.empty(m)
     for i in range(W.shape[0]):
         largest[:] = -np.inf
-        for j in columns:
+        for j in range(W.shape[1]):
             w = W[i, j]
             if w <= largest[m - 1]:
                 continue

@@ -1,4 +1,4 @@
-"""Second pass, over the reference: its distribution, column by column, for a calibrator."""
+"""Second pass, over the reference: its distribution, column by column, for a weigher."""
 
 from __future__ import annotations
 
@@ -102,4 +102,4 @@ def reference_from(
             column, gaps = ruler.column(counts_of(arrays, j)), int(arrays[f"absent {j}"][0])
             columns[name] = ColumnReference(type=NUMBER, counts=column, rows=rows, gaps=gaps)
     order = np.argsort(lots(surveyed.positions, seed), kind="stable")
-    return Reference.of_counts(columns, (rows_of(sample, np.sort(order[:SAMPLE])),), rows=rows)
+    return Reference.of_counts(columns, rows_of(sample, np.sort(order[:SAMPLE])), rows=rows)

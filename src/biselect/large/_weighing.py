@@ -17,9 +17,10 @@ from biselect.large._survey import FeatureColumns
 from biselect.tables import NamedMatrix, Roles
 from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift
+from biselect.weights.directed import at_best
 
-FORMAT = "biselect-calibration-4"
-SETTINGS = ("map", "cap", "missing", "seed")  # of a calibrator
+FORMAT = "biselect-calibration-5"
+SETTINGS = ("map", "cap", "missing", "seed")  # of a weigher
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,24 +29,24 @@ class Weighing:
 
     Attributes:
         features: how they are read.
-        calibrator: fitted; it needs no row of the reference.
+        weigher: fitted; it needs no row of the reference.
         reference: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
         roles: of the columns, names resolved.
-        question: what was asked: `k`, `m`, `marginals`, `drift`, and `rules` by name.
+        question: what was asked: `k`, `m`, `drift`, and `rules` by name.
     """
 
     features: FeatureColumns
-    calibrator: Weigher
+    weigher: Weigher
     reference: Reference
     shifts: Shift | None
     roles: Roles
     question: Mapping[str, Any]
 
     def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
-        """The weights of a block of rows, the first of which stands at this position."""
+        """What the cells of a block of rows weigh at best; the first row stands at this position."""
         matrix = self.features.matrix(block, np.arange(first, first + block.num_rows))
-        return self.calibrator.weights(moved_back(matrix, self.shifts))
+        return at_best(self.weigher, self.weigher.weights(moved_back(matrix, self.shifts)))
 
     def to_bytes(self) -> bytes:
         """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
@@ -53,14 +54,13 @@ class Weighing:
         plain: dict[str, Any] = {
             "format": FORMAT,
             "features": asdict(self.features),
-            "settings": {name: getattr(self.calibrator, name) for name in SETTINGS},
+            "settings": {name: getattr(self.weigher, name) for name in SETTINGS},
             "shifted": None if self.shifts is None else list(self.shifts.columns),
             "reference": header,
             "roles": asdict(self.roles),
             "question": self.question,
         }
-        if self.question["marginals"] == "isolation":
-            [sample] = self.reference.sample
+        if (sample := self.reference.sample) is not None:
             arrays["sample"] = sample.values
             plain["labels"] = [[j, list(labels)] for j, labels in sample.labels.items()]
         if self.shifts is not None:
@@ -80,10 +80,8 @@ class Weighing:
             reference = Reference.from_state(header["reference"], arrays)
             if "sample" in arrays:
                 labels = {int(j): tuple(map(str, texts)) for j, texts in header["labels"]}
-                sample = NamedMatrix(
-                    values=arrays["sample"].astype(float), names=tuple(reference.columns), labels=labels
-                )
-                reference.sample = (sample,)
+                values = arrays["sample"].astype(float)
+                reference.sample = NamedMatrix(values=values, names=tuple(reference.columns), labels=labels)
             shifts = None
             if header["shifted"] is not None:
                 shifts = Shift(
@@ -92,7 +90,7 @@ class Weighing:
                 )
             return cls(
                 features=FeatureColumns(missing=str(columns["missing"]), **lists),
-                calibrator=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit(reference),
+                weigher=Weigher(**{name: header["settings"][name] for name in SETTINGS}).fit(reference),
                 reference=reference,
                 shifts=shifts,
                 roles=Roles(**header["roles"]),

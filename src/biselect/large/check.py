@@ -7,8 +7,8 @@ be far from it.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -21,31 +21,28 @@ from biselect.columns.counts import drawn
 from biselect.core import SelectionProblem
 from biselect.core.untrusted import shortened
 from biselect.errors import BiselectError, InputError
-from biselect.large._collecting import moved_back
+from biselect.large._collecting import moved_back, top_sums
 from biselect.large._survey import sample_share
 from biselect.large._weighing import Weighing
 from biselect.large.dataset import Part
 from biselect.large.engines import bytes_of, engine_for
 from biselect.large.gathering import neighbour_cutoff, pool_of
-from biselect.large.opening import PLANNED_MARGINALS
 from biselect.large.passes import Arrays, joined, merged_blocks, packed, unpacked
 from biselect.large.sides import open_parts
 from biselect.large.spool import Spool
 from biselect.options import Compute, Csv, RowRules
+from biselect.options import Weighing as WeighingOptions
 from biselect.progress import Steps, steps_of
-from biselect.solvers import check_proof
 from biselect.tables import Table, require_columns
-from biselect.tables.row_rules import apply_rules
-from biselect.weights.evidence import WeighedPool
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.alignment import ShiftedColumn
+from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
+from biselect.weights.whole_row import PoolFacts
 
 FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ
-BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "clipped_pool", "times", "time_column"}
+BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "times", "time_column"}
 BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about
-
-Screens = list[tuple[list[int], check_proof.Screen]]
-"""Positions of columns, and what must hold in them of every row that was not kept."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +52,8 @@ class Checking:
     Attributes:
         name: what a person reads while it runs.
         weighing: how rows are weighed.
-        screens: for the answer and for each kind; they know no kept rows, which the pass brings back.
+        m: how many columns are chosen.
+        most: what a row that was not kept may add to a choice; None if every row was kept.
         kept_rows: where these stand, ascending.
         beside: columns that kept rows bring along, beside the features.
         share: of the rows whose weights say what counts as heavy.
@@ -65,7 +63,8 @@ class Checking:
 
     name: str
     weighing: Weighing
-    screens: Screens
+    m: int
+    most: float | None
     kept_rows: NDArray[np.int64]
     beside: tuple[str, ...]
     share: float
@@ -77,15 +76,21 @@ class Checking:
         return merged_blocks(part, [*self.weighing.features.names, *self.beside], self._of_block, self.merged)
 
     def _of_block(self, first: int, block: pa.Table) -> Arrays:
-        sampled = drawn(first, block.num_rows, self.share, self.weighing.calibrator.seed)
+        sampled = drawn(first, block.num_rows, self.share, self.weighing.weigher.seed)
         rows = np.arange(block.num_rows) if self.first <= first < self.last else np.flatnonzero(sampled)
         W = self.weighing.weights(block.take(rows), first) if rows.size else np.empty((0, 1))
         own = self.kept_rows[(self.kept_rows >= first) & (self.kept_rows < first + block.num_rows)] - first
         totals, others = W.sum(axis=1), ~np.isin(rows, own)
         heaviest = np.argmax(np.where(others, totals, -np.inf)) if rows.size else 0
-        for columns, screen in self.screens if rows.size else ():
-            for row in np.flatnonzero(_near(screen, W[:, columns]) & others):
-                screen.row(first + int(rows[row]), W[row, columns].tolist())
+        if self.most is not None and rows.size:
+            sums = np.empty(len(W))
+            top_sums(W, self.m, sums)
+            for row in np.flatnonzero((sums >= self.most * (1 - ROUNDED)) & others):
+                if sum(sorted(map(Fraction, W[row].tolist()))[-self.m :]) > Fraction(self.most):
+                    position = first + int(rows[row])
+                    raise BiselectError(
+                        f"refused: row {position:,} was not kept, but scores more than what stands for it"
+                    )
         return {
             "totals": totals[sampled[rows]],
             "heaviest": np.array([[totals[heaviest], first + rows[heaviest]]]) if others.any() else np.empty((0, 2)),
@@ -97,18 +102,10 @@ class Checking:
         return joined(before, after, list(before))
 
 
-def _near(screen: check_proof.Screen, W: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Rows that may be worse than is claimed, as far as rounded sums tell."""
-    over = screen.weight * (W - np.array(screen.weights))
-    place = over.shape[1] - screen.m
-    sums = np.partition(over, place, axis=1)[:, place:].sum(axis=1)
-    return ~(sums < screen.score - check_proof.ROUNDED * (1 + abs(screen.score) + np.abs(over).sum(axis=1)))
-
-
 def weigh_again(
     folder: Path,
     problem: SelectionProblem,
-    screens: Screens,
+    most: float | None,
     screened: dict[str, Any] | None,
     table: Any,
     *,
@@ -116,13 +113,13 @@ def weigh_again(
     id_column: str | None = None,
     compute: Compute = Compute(),
     progress: Steps | bool | None = None,
-) -> tuple[WeighedPool, str]:
+) -> tuple[WeighedTables, str]:
     """The kept rows as the table has them, if all of it is as the problem says; and in words, what was looked at.
 
     Args:
         folder: holds the calibration.
         problem: the problem over the kept rows.
-        screens: what must hold of every other row.
+        most: what any other row may add to a choice; None if there is no other row.
         screened: where the kept rows stand, as the proof says; None where every row was kept.
         table: the pool, as it was given to `biselect.review`.
         part: which of its parts to weigh, from 0; None for all.
@@ -145,11 +142,12 @@ def weigh_again(
             raise InputError(f"part {part}: the table has {len(source.parts)} parts, counted from 0")
         parts = source.parts if part is None else source.parts[part : part + 1]
         looked_at = sum(one.rows for one in parts)
-        light = weighing.calibrator.for_weights()
+        light, known = weighing.weigher.for_weights(), weighing.reference
         checking = Checking(
             name="Weighing the rows again",
-            weighing=replace(weighing, calibrator=light, reference=weighing.reference.only(weighing.reference.columns)),
-            screens=screens,
+            weighing=replace(weighing, weigher=light, reference=known.only(known.columns)),
+            m=problem.m,
+            most=most,
             kept_rows=positions,
             beside=beside,
             share=sample_share(rows, len(weighing.features.names)),
@@ -160,33 +158,31 @@ def weigh_again(
             arrays = engine.run(checking, source.parts, bar)
     block = unpacked(arrays)
     pool = pool_of(block, positions, roles, weighing.features, block)
-    matrix = moved_back(weighing.features.matrix(block, positions), weighing.shifts)
+    raw = weighing.features.matrix(block, positions)
     question, rules = weighing.question, RowRules(**weighing.question["rules"])
-    refuse_other(FILE, True, question["marginals"] in PLANNED_MARGINALS, at="marginals of a large table")
-    apart = question["marginals"] == "isolation"
-    heavy = neighbour_cutoff(arrays["totals"], checking.share, problem.n_features) if apart else np.inf
+    heavy = neighbour_cutoff(arrays["totals"], checking.share, len(weighing.weigher.feature_names))
     total, position = max(arrays["heaviest"].tolist(), default=(-np.inf, 0))
     if total >= heavy:
         raise BiselectError(f"refused: row {int(position):,} weighs {total:.6g} in all, so it was to be kept")
     if screened is not None:
-        refuse_other("proof.json", heavy if apart else None, screened["heavy"], at="heavy")
-    options = {name: question[name] for name in ("k", "m", "marginals")}
-    pooled = PoolFacts(rows=rows, heavy=heavy)
-    again = weighing.calibrator.problem(matrix, **options, sample_names=pool.sample_names, whole=pooled)
-    ruled = {"sample_rules": None, "feature_rules": None}  # unless there are any
-    refuse_other("problem.npz", ruled | apply_rules(rules, again, pool.per).to_dict(), ruled | problem.to_dict())
+        refuse_other("proof.json", heavy, screened["heavy"], at="heavy")
+    moved = () if weighing.shifts is None else weighing.shifts.columns
+    tables = WeighedTables(
+        pool=pool,
+        form=Form.of(WeighingOptions(drift=question["drift"])),
+        weigher=weighing.weigher,
+        reference=weighing.weigher.sample.rows,
+        raw=raw,
+        weighed=moved_back(raw, weighing.shifts),
+        moved=tuple(ShiftedColumn(position=j, shift=0.0, stretch=1.0) for j in moved),
+        per=rules.per,
+    ).scored(question["k"], question["m"], rules, PoolFacts(rows=rows, heavy=heavy))
+    ruled = {"sample_rules": None}  # unless there are any
+    refuse_other("problem.npz", ruled | tables.problem(rules).to_dict(), ruled | problem.to_dict())
     words = f"all {rows:,} rows of the table checked"
     if part is not None:
         words = f"{looked_at:,} of {rows:,} rows of the table checked ({parts[0].name}), the others taken on trust"
-    return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=rules.per, weighed=matrix), words
-
-
-def light(screen: check_proof.Screen, weights: list[float], score: float) -> check_proof.Screen:
-    """What must hold of a row that was not kept, for rows that stand for it with these weights and this own score."""
-    plain = copy(screen)
-    plain.cells, plain.place, plain.heavy = [], {}, None  # small enough to travel
-    plain.weights, plain.score = weights, score + check_proof.ROUNDED * abs(score)  # as rows' weights are rounded
-    return plain
+    return tables, words
 
 
 def refuse_other(

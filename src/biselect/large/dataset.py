@@ -24,6 +24,7 @@ BLOCK_ROWS = 1 << 16  # read at a time
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
 BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
 MEMORY = 2 << 30  # bytes, unless somebody says otherwise
+FIRST_ROWS = 1 << 16  # that show what the columns of a table are
 PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +32,8 @@ from biselect.options import Columns, spell
 from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_name
 from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
-from biselect.weights.weigher import PoolFacts
+from biselect.weights.directed import at_best, usual_columns, usual_rows
+from biselect.weights.whole_row import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
 FEW_TIES = 0.25  # four times as many rows as were meant are not too many
@@ -49,13 +50,15 @@ class KeptRows:
         collecting: the pass that kept them, with all views so far.
         table: the rows as they are stored.
         pool: the rows as a pool of their own.
-        matrix: their features as they are weighed.
+        raw: their features as they stand.
+        matrix: the same as they are weighed.
         positions: where they stand in the whole table.
     """
 
     collecting: Collecting
     table: pa.Table
     pool: Pool
+    raw: NamedMatrix
     matrix: NamedMatrix
     positions: NDArray[np.int64]
 
@@ -66,7 +69,7 @@ class KeptPool:
 
     Attributes:
         tables: what was read.
-        calibrator: fitted on the whole reference.
+        weigher: fitted on the whole reference.
         normal: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
@@ -78,7 +81,7 @@ class KeptPool:
     """
 
     tables: Tables
-    calibrator: Weigher
+    weigher: Weigher
     normal: Reference
     reference: NamedMatrix
     sampled: NamedMatrix
@@ -103,47 +106,53 @@ class KeptPool:
         collecting = self.rows.collecting
         return Weighing(
             features=collecting.features,
-            calibrator=collecting.calibrator,
+            weigher=collecting.weigher,
             reference=self.normal,
             shifts=collecting.shifts,
             roles=self.tables.roles,
             question=question,
         )
 
-    def most(self, columns: Sequence[int], m: int) -> float | None:
-        """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
+    def most(self, m: int) -> float | None:
+        """What any other row adds at most to a choice of m columns, rounded up; None if every row was kept."""
         if self.rows.positions.size == self.tables.pool.rows:
             return None
-        return at_least(number_units(1.0) * number_units(self.rows.collecting.most(columns, m)))
+        return at_least(number_units(1.0) * number_units(self.rows.collecting.most(m)))
 
-    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> KeptPool:
-        """The same with one more pass, which looks closer at choices of m among some of the columns.
+    def closer(self, m: int, heavy: float) -> KeptPool:
+        """The same with one more pass, which keeps more rows.
 
         Args:
-            views: columns, m, and what counts as heavy there, unless too many rows would.
+            m: how many columns are chosen.
+            heavy: what counts as heavy, unless too many rows would.
         """
-        W, share, collecting = self.calibrator.weights(self.sampled), self.surveys[1].share, self.rows.collecting
-        more = []
-        for columns, m, heavy in views:
-            least = view_of(columns, m, W, share, row_limit(MOST_KEPT, W.shape[1]))
-            more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        closer = replace(collecting, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=())
+        W, share, collecting = self._sample_weights, self.surveys[1].share, self.rows.collecting
+        view = view_of(m, W, share, row_limit(MOST_KEPT, W.shape[1]))
+        if view.heavy.above <= heavy:
+            view = replace(view, heavy=Heavy(above=heavy))
+        closer = replace(collecting, name="Looking closer at the pool", views=(view,), heavy=np.inf, ids=())
         table, positions = _collected(self.tables, closer)
         new = np.flatnonzero(~np.isin(positions, self.rows.positions))
         order = np.argsort(places := np.concatenate([self.rows.positions, positions[new]]), kind="stable")
         table = pa.concat_tables([self.rows.table, table.take(new)]).take(order)
-        collecting = replace(collecting, views=(*collecting.views, *more))
+        collecting = replace(collecting, views=(*collecting.views, view))
         return replace(self, rows=_kept(self.tables, collecting, table, places[order], self.positive))
 
+    @property
+    def _sample_weights(self) -> NDArray[np.float64]:
+        return at_best(self.weigher, self.weigher.weights(self.sampled))
 
-def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, ids: frozenset[str]) -> KeptPool:
+
+def gather(
+    tables: Tables, weigher: Weigher, *, k: int | None, m: int | None, drift: str, ids: frozenset[str]
+) -> KeptPool:
     """Make the passes.
 
     Args:
         tables: what to read.
-        calibrator: not fitted yet.
-        k: how many rows will be chosen.
-        m: how many columns.
+        weigher: not fitted yet.
+        k: how many rows will be chosen; None for the usual number.
+        m: how many columns; None for the usual number.
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
@@ -167,33 +176,34 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
         counting = counting_of(reference, before)
         counts = tables.run(counting, tables.reference)
         normal = reference_from(counts, counting, reference, before, seed=tables.seed)
-    calibrator.fit(normal)
+    weigher.fit(normal)
     features = replace(plain, kept=varying)
     raw = sample_matrix(pool, features)
     ends = reference.ends[:, [reference.names.index(name) for name in varying]]
     shifted = moved_numbers(sample, raw, drift, ends)
     shifts = Shift.of(sample.values, raw.values, shifted) if shifted and drift == "recentre" else None
     sampled = moved_back(raw, shifts)
-    W = calibrator.weights(sampled)
-    every = tuple(range(len(varying)))
-    m = min(m, len(every))
-    target = max(row_limit(KEPT_ROWS, len(every)), 4 * k)
+    W = at_best(weigher, weigher.weights(sampled))
+    columns = len(varying)
+    m = usual_columns(columns) if m is None else min(m, columns)
+    k = usual_rows(tables.pool.rows) if k is None else k
+    target = max(row_limit(KEPT_ROWS, columns), 4 * k)
     collecting = Collecting(
         name="Collecting heavy rows of the pool",
         features=features,
         beside=tables.beside,
-        calibrator=calibrator.for_weights(),
+        weigher=weigher.for_weights(),
         shifts=shifts,
-        quick=QuickLook.of(calibrator, shifts),
-        views=(view_of(every, m, W, pool.share, target),),
-        heavy=neighbour_cutoff(W.sum(axis=1), pool.share, len(every)),
+        quick=QuickLook.of(weigher, shifts),
+        views=(view_of(m, W, pool.share, target),),
+        heavy=neighbour_cutoff(W.sum(axis=1), pool.share, columns),
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=tuple(sorted(ids)),
     )
     return KeptPool(
         tables=tables,
-        calibrator=calibrator,
+        weigher=weigher,
         normal=normal,
         reference=sample,
         sampled=sampled,
@@ -206,10 +216,10 @@ def gather(tables: Tables, calibrator: Weigher, *, k: int, m: int, drift: str, i
 
 
 def neighbour_cutoff(totals: NDArray[np.float64], share: float, columns: int) -> float:
-    """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none.
+    """What the cells of a row must weigh together at best for its neighbours to be looked up; ties all or none.
 
     Args:
-        totals: of each row of the pool's sample, what its weights add up to.
+        totals: of each row of the pool's sample, what its cells weigh together at best.
         share: of the pool that was drawn.
         columns: how many features there are.
     """
@@ -261,18 +271,20 @@ def _kept(
         pool_of(table, positions, tables.roles, collecting.features, tables.reference.schema.empty_table()),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
-        codes=tables.codes,
+        guess=tables.guess,
         times=tables.times,
     )
     label = tables.roles.label_column
     if label is not None:
         flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
+    raw = collecting.features.matrix(table, positions)
     return KeptRows(
         collecting=collecting,
         table=table,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        matrix=moved_back(collecting.features.matrix(table, positions), collecting.shifts),
+        raw=raw,
+        matrix=moved_back(raw, collecting.shifts),
         positions=positions,
     )
 

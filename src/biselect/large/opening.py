@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from biselect.options import ANY, Columns, Compute, Split, Weighing, spell
+from biselect.options import Columns, Compute, Split, Weighing, spell
 from biselect.progress import Steps
 from biselect.tables import Table, check_combination
 from biselect.tables.readers.sources import Source
@@ -19,17 +19,13 @@ POOL_CELLS = 1 << 23  # rows times features; more are not held
 REFERENCE_CELLS = 1 << 25
 SMALL_FILE = 64 << 20  # bytes of a file that is read whole to see how large its table is
 STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that tell how large they are
-PLANNED_MARGINALS = ("isolation", "none")
 
 
-def needs_all_rows(calibrator: Weigher, form: Form, m: int | str, columns: Columns, weighing: Weighing) -> str | None:
+def needs_all_rows(weigher: Weigher, form: Form, columns: Columns, weighing: Weighing) -> str | None:
     """The first option of a review for which all rows must be at hand; None where a few passes over them will do."""
     reasons = {
-        spell(m="auto"): m == "auto",
-        spell(Weighing(row_scores=ANY)): weighing.row_scores is not None,
-        spell(Columns(score=columns.score)): columns.score is not None,
-        spell(Weighing(map=map_name(calibrator.map))): calibrator.needs_rows,
-        spell(Weighing(preset=weighing.preset)): form.marginals not in PLANNED_MARGINALS,
+        spell(Weighing(map=map_name(weigher.map))): weigher.needs_rows,
+        spell(Weighing(preset=weighing.preset)): form.marginals is not None,
         spell(Columns(duplicates=columns.duplicates)): columns.duplicates != "error",
     }
     return next((option for option, applies in reasons.items() if applies), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,29 +14,32 @@ import pyarrow as pa
 from biselect.columns.date import parts_of_dates, read_times
 from biselect.errors import InputError
 from biselect.large._sources import held_partitions
-from biselect.large.dataset import ORIGIN, Partitions, place_of, refuse_absent, rows_between, rows_where
+from biselect.large._texts import with_texts_read
+from biselect.large.dataset import FIRST_ROWS, ORIGIN, Partitions, place_of, refuse_absent, rows_between, rows_where
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.passes import Arrays, Pass
 from biselect.large.spool import Spool, partitions_of
 from biselect.options import Columns, Compute, Split, spell
 from biselect.progress import Steps
 from biselect.tables import (
+    Guess,
     Roles,
     Table,
     ends_in_time,
+    guess_roles,
     id_texts,
-    paths_of,
+    is_split,
     read_for,
     refuse_repeated_ids,
     require_columns,
     row_labels,
     sides_in_time,
+    time_column_of,
     with_index,
 )
 from biselect.tables.readers import reading_of
 
 MOST_COMPARED = 1 << 24  # rows of which all ids are compared with each other
-FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,9 +52,9 @@ class Tables:
         roles: of the columns, names resolved.
         engine: runs the passes.
         step: tells a person what is done.
-        missing: as for the calibrator.
+        missing: as for the weigher.
         seed: fixes samples and draws.
-        codes: columns of numbers taken for categories, because they look like codes.
+        guess: what the columns were taken for.
         times: first and last time of `reference` and `pool`, as text, where they are known.
     """
 
@@ -62,7 +65,7 @@ class Tables:
     step: Steps
     missing: str
     seed: int
-    codes: Sequence[str]
+    guess: Guess
     times: Mapping[str, tuple[str, str]]
 
     def run(self, request: Pass, table: Partitions) -> Arrays:
@@ -116,14 +119,20 @@ def sides_in_parts(
         )
         if ids is not None and columns.id is None:
             columns = replace(columns, id=ids)
-        roles = Roles.of(columns, pool.csv, names={*pool_parts.schema.names, *reference_parts.schema.names}, per=per)
+        names = {*pool_parts.schema.names, *reference_parts.schema.names}
+        roles = Roles.of(columns, pool.csv, names=names, per=per)
         width = _width(reference_parts.schema, roles)
         if pool_parts.rows * width <= most[0] and reference_parts.rows * width <= most[1]:
             yield None
             return
-        first_rows = rows_between(reference_parts, 0, FIRST_ROWS)
-        codes = roles.code_columns(first_rows.held(), ()) if paths_of([pool.source, reference]) else []
-        roles = replace(roles, categories=[*roles.categories, *codes])
+        both = [pool_parts] if reference is None else [pool_parts, reference_parts]
+        guess = guess_roles([rows_between(one, 0, FIRST_ROWS).held() for one in both], columns, pool.csv, per=per)
+        described = replace(guess.described, duplicates=columns.duplicates)
+        roles = Roles.of(described, pool.csv, names=names, per=per)
+        if roles.marks:
+            is_own, known = reference is None, replace(written, columns=described)
+            pool_parts = with_texts_read(pool_parts, known, memory)
+            reference_parts = pool_parts if is_own else with_texts_read(reference_parts, known, memory)
         with engine_for(compute.on, compute.memory) as engine:
             tables = Tables(
                 pool=pool_parts,
@@ -133,14 +142,28 @@ def sides_in_parts(
                 step=step,
                 missing=missing,
                 seed=seed,
-                codes=codes,
+                guess=guess,
                 times={},
             )
             if roles.id_column is not None:
                 require_columns(pool_parts.schema.empty_table(), [roles.id_column], pool_parts.name)
                 with step(f"Comparing ids: {pool_parts.rows:,} rows"):
-                    compare_ids(pool_parts, roles.id_column)
-            yield tables if reference is not None else _split(tables, split)
+                    tables = _named(tables, columns)
+            yield _split(tables, split) if is_split(split) else tables
+
+
+def _named(tables: Tables, said: Columns) -> Tables:
+    """The tables whose rows are named by their ids; by their positions where nobody said that these name them."""
+    id_column = tables.roles.id_column
+    assert id_column is not None
+    try:
+        compare_ids(tables.pool, id_column)
+    except InputError:
+        if said.id is not None:
+            raise
+        shown = [*tables.roles.show, id_column]
+        return replace(tables, roles=replace(tables.roles, id_column=None, show=shown, duplicates="error"))
+    return tables
 
 
 def compare_ids(pool: Partitions, column: str) -> None:
@@ -154,9 +177,9 @@ def compare_ids(pool: Partitions, column: str) -> None:
 def _split(tables: Tables, split: Split) -> Tables:
     """One table as two: earlier rows are the reference, later ones the pool."""
     roles = tables.roles
-    assert roles.time_column is not None
+    time_column = time_column_of(roles, split)
     with tables.step(f"Cutting in time: {tables.pool.rows:,} rows"):
-        reference, pool, times = cut_in_time(tables.pool, roles.time_column, split, roles.date_format)
+        reference, pool, times = cut_in_time(tables.pool, time_column, split, roles.date_format)
     return replace(tables, pool=pool, reference=reference, times=times)
 
 
@@ -182,8 +205,7 @@ def cut_in_time(
     times, written = read_times(
         table.held([time_column])[time_column], time_column, date_format=date_format, place_of=place
     )
-    if written is None and (reading := reading_of(table.schema.empty_table())) is not None:
-        written = reading.dates.get(time_column)
+    written = written or reading_of(table).dates.get(time_column)
     views, ends = list[Partitions](), list[tuple[str, str]]()
     for rows in sides_in_time(times, split, written):
         inside = np.zeros(table.rows, dtype=np.bool_)

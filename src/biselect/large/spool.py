@@ -25,18 +25,9 @@ from biselect.large._sources import (
     held_partitions,
     parquet_partitions,
 )
+from biselect.large._texts import with_texts_read
 from biselect.large.dataset import BLOCK_ROWS, MEMORY, Partitions, in_blocks, reading
-from biselect.tables import Table
-from biselect.tables.readers import (
-    SpilledTable,
-    checked_file,
-    duckdb_stream,
-    is_sqlite,
-    json_blocks,
-    refuse_odd_dates,
-    sqlite_blocks,
-    stream_delimited,
-)
+from biselect.tables import Table, readers
 from biselect.tables.readers.sources import CSV, DATABASES, JSON_LINES, Source, refuse_empty, refuse_repeated
 
 GROUP_ROWS = 1 << 18  # of a row group
@@ -138,55 +129,76 @@ def partitions_of(table: Any, *, memory: int = MEMORY, spool: Spool | None = Non
         spool: where copies go; they live as long as it does.
     """
     table = Table.of(table)
+    if table.is_file and spool is not None:
+        source = Source.of(table.source)
+        if source.part is None and source.path.name.lower().endswith(CSV):
+            return _of_csv(table, source, memory, spool)
+    parts, has_texts = _as_they_are(table, memory, spool)
+    return with_texts_read(parts, table, memory) if has_texts else parts
+
+
+def _of_csv(table: Table, source: Source, memory: int, spool: Spool) -> Partitions:
+    """A copy of a CSV, whose columns of text are read as what they hold."""
+    with readers.checked_file(source):
+        size = source.path.stat().st_size
+
+        def take(schema: pa.Schema, blocks: Iterator[pa.Table]) -> Partitions:
+            return spool.copied(source.text, schema, blocks, size)
+
+        parts, reading, looks = readers.stream_delimited(
+            source.path, readers.TextForm.of(table.csv, table.columns), take
+        )
+        return with_texts_read(parts, table, memory, reading, looks)
+
+
+def _as_they_are(table: Table, memory: int, spool: Spool | None) -> tuple[Partitions, bool]:
+    """The parts of a table, and whether their texts may be more than texts."""
     source = table.source
     if isinstance(source, str | Path):
         return _of_path(table, Source.of(source), memory, spool)
     if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
-        return array_partitions(source)
+        return array_partitions(source), False
     if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
-        return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool)
+        return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool), True
     try:
         frame = nw.from_native(source, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise InputError(f"the table cannot be read: {error}") from error
+    except nw.exceptions.DuplicateError:
+        return held_partitions(table.read()), False
     if isinstance(frame, nw.LazyFrame):
         return _of_lazy(frame, spool)
     if not isinstance(frame, nw.DataFrame) and hasattr(source, "__arrow_c_stream__"):
-        return _copied(pa.RecordBatchReader.from_stream(source), spool)
-    return held_partitions(table.read())
+        return _copied(pa.RecordBatchReader.from_stream(source), spool), True
+    return held_partitions(table.read()), False
 
 
-def _of_path(table: Table, source: Source, memory: int, spool: Spool | None) -> Partitions:
+def _of_path(table: Table, source: Source, memory: int, spool: Spool | None) -> tuple[Partitions, bool]:
     kind, is_whole = source.path.suffix.lower(), source.part is None and source.path.exists()
     if source.is_set or (kind == ".parquet" and is_whole):
-        return parquet_partitions(source)
+        return parquet_partitions(source), True
     if kind in (".arrow", ".feather", ".ipc") and is_whole:
         if (parts := arrow_partitions(source)) is not None:
-            return parts
+            return parts, True
         with reading(source.path, "Arrow"), pa.OSFile(str(source.path)) as file:
-            return _copied(pa.ipc.open_stream(file), spool, source.name)
-    if spool is not None and (copy := _streamed(table, source, memory, spool)) is not None:
-        return copy
-    return held_partitions(table.read(), source.name)
+            return _copied(pa.ipc.open_stream(file), spool, source.name), True
+    if spool is not None and (copy := _streamed(table, source, spool)) is not None:
+        return copy, True
+    return held_partitions(table.read(), source.name), False
 
 
-def _streamed(table: Table, source: Source, memory: int, spool: Spool) -> Partitions | None:
+def _streamed(table: Table, source: Source, spool: Spool) -> Partitions | None:
     """A file that is read from its beginning to its end, block by block; None for one of another kind."""
     name, path = source.path.name.lower(), source.path
-    whole = source.part is None
-    if whole and name.endswith(CSV):
-        with checked_file(source):
-            schema, blocks = stream_delimited(path, table.csv, table.columns, memory)
-    elif whole and name.endswith(JSON_LINES):
-        with checked_file(source):
-            schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
+    if source.part is None and name.endswith(JSON_LINES):
+        with readers.checked_file(source):
+            schema, blocks = readers.SpilledTable(spool.place("raw")).stream(readers.json_blocks(path))
     elif name.endswith(DATABASES) and path.exists():
-        with checked_file(source):
-            if not is_sqlite(source):
-                with duckdb_stream(source) as stream:
+        with readers.checked_file(source):
+            part, _ = readers.chosen_part(source)
+            if not readers.is_sqlite(part):
+                with readers.duckdb_stream(part) as stream:
                     return _copied(stream, spool, source.text)
-            schema, blocks = SpilledTable(spool.place("raw")).stream(
-                sqlite_blocks(source), partial(refuse_bomb, path, packed=path.stat().st_size)
+            schema, blocks = readers.SpilledTable(spool.place("raw")).stream(
+                readers.sqlite_blocks(part), partial(refuse_bomb, path, packed=path.stat().st_size)
             )
     else:
         return None
@@ -197,11 +209,11 @@ def _usable(blocks: Iterable[pa.Table], source: Source) -> Iterator[pa.Table]:
     """The blocks, with their errors told by the name of the file."""
     with reading(str(source), source.path.suffix.lstrip(".")):
         for block in blocks:
-            refuse_odd_dates(block, source)
+            readers.refuse_odd_dates(block, source)
             yield block
 
 
-def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
+def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> tuple[Partitions, bool]:
     """A frame that is not yet computed."""
     native = frame.to_native()
     if frame.implementation.is_polars() and hasattr(native, "collect_batches") and spool is not None:
@@ -209,24 +221,20 @@ def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
 
         schema = polars.DataFrame(schema=native.collect_schema()).to_arrow().schema
         batches = native.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, lazy=True)
-        return spool.copied(
-            "the lazy frame",
-            schema,
-            _checked((batch.to_arrow() for batch in batches), "the lazy frame", "a polars query"),
-        )
+        blocks = _checked((batch.to_arrow() for batch in batches), "the lazy frame", "a polars query")
+        return spool.copied("the lazy frame", schema, blocks), True
     if hasattr(native, "__arrow_c_stream__"):  # DuckDB
-        return _copied(pa.RecordBatchReader.from_stream(native), spool)
-    return held_partitions(Table(native).read())
+        return _copied(pa.RecordBatchReader.from_stream(native), spool), True
+    return held_partitions(Table(native).read()), False
 
 
 def _copied(stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the stream") -> Partitions:
     """A stream that can be read only once."""
-    blocks = _checked((pa.Table.from_batches([batch]) for batch in stream), name, "an Arrow stream")
-    if spool is None:
-        return held_partitions(
-            pa.Table.from_batches((batch for block in blocks for batch in block.to_batches()), stream.schema), name
-        )
-    return spool.copied(name, stream.schema, blocks)
+    form = readers.TextForm()
+    schema = readers.plain_columns(stream.schema.empty_table(), form).schema
+    checked = _checked((pa.Table.from_batches([batch]) for batch in stream), name, "an Arrow stream")
+    blocks = (readers.plain_columns(block, form) for block in checked)
+    return held_partitions(pa.concat_tables(blocks), name) if spool is None else spool.copied(name, schema, blocks)
 
 
 def _checked(blocks: Iterable[pa.Table], name: str, kind: str) -> Iterator[pa.Table]:

@@ -18,19 +18,20 @@ from numpy.typing import NDArray
 
 from biselect.columns.counts import Ruler, drawn, lots
 from biselect.columns.date import as_times
+from biselect.columns.distinct_texts import is_number
 from biselect.columns.number import NUMBER, float_values
 from biselect.errors import InputError
 from biselect.large._counting import Counting, counts_of
 from biselect.large._survey import FeatureColumns, sample_share
-from biselect.large.dataset import MEMORY, Part, Partitions
+from biselect.large.dataset import FIRST_ROWS, MEMORY, Part, Partitions, rows_between
 from biselect.large.engines import Engine
 from biselect.large.opening import POOL_CELLS, is_small
 from biselect.large.passes import Arrays, Pass, as_bytes, from_bytes, joined, merged_blocks
 from biselect.large.spool import Spool, partitions_of
-from biselect.options import refuse_others
+from biselect.options import Columns, refuse_others
 from biselect.pages.words import phrase
 from biselect.progress import Steps
-from biselect.tables import Table, feature_names, is_quantity, require_columns
+from biselect.tables import Table, feature_names, guess_roles, is_quantity, require_columns
 from biselect.tables.readers import line_of_row
 from biselect.weights import Reference
 
@@ -176,6 +177,7 @@ def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
     return matrix
 
 
+NO_FEATURES = ("id", "other id", "label", "time")  # roles of numbers that nobody watches
 SUMMED = ("time", "id", "label", "features", "exclude")  # what can be said about columns that are only counted
 Opened: TypeAlias = pa.Table | Partitions | Reference
 """A table that is held, one in parts, or what is known of one."""
@@ -203,6 +205,16 @@ def columns_only(table: Opened) -> pa.Table:
     return table.schema.empty_table()
 
 
+def features_of(table: Opened, columns: Columns) -> list[str]:
+    """The columns that are summed up: no ids, labels and clocks, said or guessed; empty ones may fill again."""
+    names = feature_names(columns_only(table), columns)
+    if isinstance(table, Reference) or columns.features is not None:
+        return names
+    rows = rows_between(table, 0, FIRST_ROWS).held() if isinstance(table, Partitions) else table
+    roles = guess_roles([rows], columns).roles
+    return [name for name in names if roles[name] not in NO_FEATURES or not is_number(rows[name].type)]
+
+
 def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) -> Reference:
     """The summary of a file; a summary that was stored is read as it is."""
     table = Table.of(source)
@@ -213,7 +225,7 @@ def summed_up(source: Any, engine: Engine, step: Steps, memory: int = MEMORY) ->
             rows = opened(replace(table, columns=replace(table.columns, id=None)), memory, spool)
         if isinstance(rows, Reference):
             return rows
-        columns = feature_names(columns_only(rows), table.columns)
+        columns = features_of(rows, table.columns)
         if time is not None:
             require_columns(columns_only(rows), [time], name)
         if isinstance(rows, Partitions):

@@ -11,35 +11,29 @@ from biselect.core.files import write_folder
 from biselect.core.untrusted import csv_text
 from biselect.pages.html import render_html
 
-EXPLAINED = (
-    "kind",
-    "sample",
-    "feature",
-    "adds",
-    "value",
-    "direction",
-    "against_reference",
-)  # columns of explanation.csv
+EXPLAINED = ("kind", "sample", "feature", "direction", "part", "value", "usual", "reason")  # of explanation.csv
+FOUND = ("case", "chosen", "rows", "expected", "interval", "p", "text")  # of the finding
 
 
-def selection_json(summary: Mapping[str, Any]) -> str:
+def selection_json(view: Mapping[str, Any]) -> str:
     """`selection.json`: the same bytes for the same input and seed."""
-    content = {**summary["selection"], "version": summary["version"]}
-    rows = sorted(summary["rows"], key=lambda row: row["index"])  # as `samples` stand
+    content = {**view["selection"], "reference": view["reference"], "version": view["version"]}
+    kinds = view["kinds"]["list"]
+    rows = sorted(kinds[0]["rows"], key=lambda row: row["index"])  # as `samples` stand
     if names := list(rows[0]["shown"]):
         content["shown"] = {name: [row["shown"][name] for row in rows] for name in names}
-    if (columns := summary.get("how_many")) is not None:
-        content["how_many"] = {key: columns[key] for key in ("m", "auto", "words")}
-    if (kinds := summary.get("kinds")) is not None:
-        keys = ("name", "columns", "sides", "nearness", "chance", "shared_rows")
-        content["kinds"] = [{**{key: kind[key] for key in keys}, **kind["selection"]} for kind in kinds["found"]]
+    if view["finding"] is not None:
+        content["finding"] = {key: view["finding"][key] for key in FOUND}
+    content["kinds"] = [
+        {**{key: kind[key] for key in ("name", "nearness", "p")}, **kind["selection"]} for kind in kinds
+    ]
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_outputs(
     folder: str | Path,
     selection: Selection,
-    summary: Mapping[str, Any],
+    view: Mapping[str, Any],
     *,
     proof: bool = False,
     calibration: bytes | None = None,
@@ -50,7 +44,7 @@ def write_outputs(
     If asked also proof.json, the `calibration` that its rows were weighed with, and the proofs of `kinds`.
     """
     contents: dict[str, str | bytes] = {
-        **told_files(summary),
+        **told_files(view),
         "run.json": json.dumps({"seconds": selection.seconds, "info": dict(selection.info)}, indent=2) + "\n",
     }
     problem = io.BytesIO()
@@ -64,36 +58,37 @@ def write_outputs(
     return write_folder(folder, contents, replaces=["proof.json", "calibration.npz", "kinds.npz"])
 
 
-def told_files(summary: Mapping[str, Any]) -> dict[str, str | bytes]:
-    """The files that tell the answer, by name: all of them follow from the summary, which is one of them."""
+def told_files(view: Mapping[str, Any]) -> dict[str, str | bytes]:
+    """The files that tell the answer, by name: all of them follow from the report's data, which is one of them."""
     return {
-        "explanation.csv": explanation_csv(summary),
-        "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
-        "report.html": render_html(summary),
-        "selection.json": selection_json(summary),
+        "explanation.csv": explanation_csv(view),
+        "report.json": json.dumps(view, indent=1, ensure_ascii=False) + "\n",
+        "report.html": render_html(view),
+        "selection.json": selection_json(view),
     }
 
 
-def explanation_csv(summary: Mapping[str, Any]) -> str:
-    """One line for each cell of the chosen block, strongest row first, then of each kind; empty where the pool is.
+def explanation_csv(view: Mapping[str, Any]) -> str:
+    """One line for each part of each row of each kind, kind 1 being the answer; the parts of a kind sum to its score.
 
-    The answer's own lines have no kind.
+    A line without a sample is what a chosen column is worth on its own.
     """
-    blocks = [("", row) for row in summary["rows"]]
-    for kind in (summary.get("kinds") or {"found": ()})["found"]:
-        blocks += [(kind["number"], row) for row in kind["rows"]]
-    rows = [
-        {
-            "kind": kind,
-            "sample": row["name"],
-            "feature": cell["feature"],
-            "adds": cell["adds"],
-            "value": "" if cell.get("filled") else cell.get("value", ""),
-            "direction": cell.get("direction", ""),
-            "against_reference": cell.get("words", ""),
-            **{name if name not in EXPLAINED else f"{name} (shown)": text for name, text in row["shown"].items()},
-        }
-        for kind, row in blocks
-        for cell in row["cells"]
-    ]
-    return csv_text(rows, list(rows[0]))
+    lines = []
+    for kind in view["kinds"]["list"]:
+        empty = {**dict.fromkeys(EXPLAINED, ""), "kind": kind["number"]}
+        shown: dict[str, str] = {}
+        for row in kind["rows"]:
+            shown = {name if name not in EXPLAINED else f"{name} (shown)": text for name, text in row["shown"].items()}
+            for part in row["parts"]:
+                own = {
+                    "sample": row["name"],
+                    "feature": part["column"],
+                    "reason": part["text"] if part["is_reason"] else "",
+                    **{name: part[name] for name in ("direction", "part", "value", "usual")},
+                }
+                lines.append({**empty, **own, **shown})
+        directions = dict(zip(kind["columns"], kind["directions"], strict=True))
+        for name, part in kind["feature_scores"].items():
+            own = {"feature": name, "direction": directions[name], "part": part}
+            lines.append({**empty, **own, **dict.fromkeys(shown, "")})
+    return csv_text(lines, list(lines[0]))

@@ -18,10 +18,10 @@ from markupsafe import Markup
 
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect.pages.words import words_of
+from biselect.pages.words import number, points, printed_parts, printed_scores, told_parts, words_of
 from biselect.progress import in_notebook
 
-FORMAT = "biselect-report-6"  # of the plain data that this version renders
+FORMAT = "biselect-report-7"  # of the plain data that this version renders
 
 
 def render_html(view: Mapping[str, Any], language: str = "en") -> str:
@@ -76,8 +76,9 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash, path=_path)
-    environment.globals["number"] = _number
+    environment.filters.update(number=number, percent=_percent, csp_hash=_csp_hash, points=points)
+    environment.globals.update(printed_parts=printed_parts, printed_scores=printed_scores, told_parts=told_parts)
+    environment.globals.update(spread=_spread, number=number, zip=zip)
     environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     return environment
@@ -88,21 +89,10 @@ def _csp_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _number(value: float) -> str:
-    """Four significant digits, thousands apart, no minus before zero."""
-    value += 0.0
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
-
-
 def _percent(share: float) -> str:
     """A share in percent; small ones keep a digit."""
     percent = 100 * share
-    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f} %"
-
-
-def _heat(weight: float, lowest: float, highest: float) -> int:
-    """Strength of a cell's colour in percent."""
-    return round(100 * (weight - lowest) / (highest - lowest)) if highest > lowest else 0
+    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f}".removesuffix(".0") + " %"
 
 
 def _path(counts: Sequence[int], width: float, height: float) -> str:
@@ -110,6 +100,31 @@ def _path(counts: Sequence[int], width: float, height: float) -> str:
     each, most = width / max(1, len(counts)), max(*counts, 1)
     tops = (f"V{-height * count / most:.1f}H{each * (at + 1):.1f}" for at, count in enumerate(counts))
     return f"M0 0{''.join(tops)}V0Z"
+
+
+WIDTH, TALL, TICK = 100.0, 30.0, 7.0  # of the picture of a column
+
+
+def _spread(picture: Mapping[str, Any]) -> Markup:
+    """How normal rows spread in a column, with the chosen ones marked below."""
+    counts, marks = picture["counts"], []
+    if "labels" in picture:
+        each = WIDTH / max(1, len(counts))
+        for at, label in enumerate(picture["labels"]):
+            share = sum(value == label for value in picture["chosen"]) / max(1, len(picture["chosen"]))
+            if share:
+                width = (each - 2) * share
+                marks.append(f'<rect x="{each * at:.1f}" y="{TALL + 2}" width="{width:.1f}" height="{TICK - 3}"/>')
+    else:
+        length = picture["last"] - picture["first"] or 1.0
+        for value in picture["chosen"]:
+            if isinstance(value, float):
+                x = WIDTH * min(1.0, max(0.0, (value - picture["first"]) / length))
+                marks.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TALL + 1}" y2="{TALL + TICK}"/>')
+    bars = f'<path transform="translate(0 {TALL})" d="{_path(counts, WIDTH, TALL)}"/>'
+    size = f"0 0 {WIDTH:.0f} {TALL + TICK:.0f}"
+    picture_start = f'<svg class="spread" viewBox="{size}" preserveAspectRatio="none" aria-hidden="true">'
+    return Markup(f"{picture_start}{bars}{''.join(dict.fromkeys(marks))}</svg>")
 
 
 HEIGHT = 720  # pixels of a page in a notebook

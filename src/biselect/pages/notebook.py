@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.pages.words import phrase, words_of
+from biselect.pages.words import number, phrase, printed_scores, told_parts, words_of
 
 MOST_ROWS, MOST_COLUMNS = 20, 8  # of a table; the rest is counted
 HUES = {  # as in the pictures, over any background
@@ -88,16 +88,6 @@ def left_out(rows: int, columns: int) -> str:
         if count > most
     ]
     return paragraph(words.phrase("notebook.left_out", rest=words.listed(rest)), "quiet") if rest else ""
-
-
-def number(value: float) -> str:
-    """Four digits, thousands apart.
-
-    >>> number(12345.6), number(0.0123), number(-0.0)
-    ('12,346', '0.0123', '0')
-    """
-    value += 0.0
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def some(names: Sequence[str], most: int = 8) -> str:
@@ -195,41 +185,37 @@ def _swaps_html(side: str, swaps: Sequence[Any], name: Callable[[int], str]) -> 
     return paragraph(phrase(f"notebook.swaps_{side}"), "quiet") + table(head, lines)
 
 
-def review_html(view: Mapping[str, Any], standing: str, reasons: Sequence[str]) -> str:
-    """A review's finding, its proof, and its rows with their values and reasons.
-
-    Args:
-        view: what the review shows, as plain data.
-        standing: how good the choice is.
-        reasons: the strongest one of each row.
-    """
-    rows = view["rows"]
-    score = number(view["selection"]["score"])
-    columns = [column["name"] for column in view["columns"]]
-    strongest = max(abs(cell["adds"]) for row in rows for cell in row["cells"]) or 1.0
+def review_html(view: Mapping[str, Any]) -> str:
+    """A review's finding, its proof, and its rows with their values and what makes up their scores."""
+    kind = view["kinds"]["list"][0]
+    rows, columns, printed = kind["rows"], kind["columns"], printed_scores(kind)
     labelled = rows[0]["label"] is not None
+    strongest = max(part["part"] for row in rows for part in row["parts"]) or 1.0
     lines = [
         [
             row["name"],
             *(row["shown"].values()),
             *([Cell(phrase("notebook.yes" if row["label"] else "notebook.no"))] if labelled else []),
             *_cells(row, columns[:MOST_COLUMNS], strongest),
-            Cell(number(row["value"])),
-            reason,
+            Cell(score),
+            "; ".join(f"{part} {text}" for text, part in told_parts(row, score)),
         ]
-        for row, reason in list(zip(rows, reasons, strict=True))[:MOST_ROWS]
+        for row, score in list(zip(rows, printed.rows, strict=True))[:MOST_ROWS]
     ]
     head = [
         phrase("notebook.row"),
         *rows[0]["shown"],
         *([Cell(phrase("notebook.label"))] if labelled else []),
         *map(Cell, columns[:MOST_COLUMNS]),
-        Cell(phrase("notebook.adds")),
+        Cell(phrase("notebook.score")),
         phrase("notebook.reason"),
     ]
+    selection = view["selection"]
+    certainty = "proven" if selection["proven_optimal"] else "open" if selection["gap"] is None else "gap"
+    standing = phrase(f"standing.{certainty}", gap=100 * (selection["gap"] or 0), solver=selection["solver"])
     return output(
-        paragraph((view.get("finding") or {}).get("words") or view["title"], "lead"),
-        paragraph(phrase("notebook.review", **view["budgets"], score=score, standing=standing)),
+        paragraph(view["title"] if view["finding"] is None else view["finding"]["text"], "lead"),
+        paragraph(phrase("notebook.review", **view["budgets"], score=printed.total, standing=standing)),
         *(paragraph(f"⚠ {warning['text']}") for warning in view["warnings"]),
         table(head, lines),
         left_out(len(rows), len(columns)),
@@ -239,12 +225,11 @@ def review_html(view: Mapping[str, Any], standing: str, reasons: Sequence[str]) 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[str], strongest: float) -> list[Cell]:
     """The values of a row, tinted by what they add."""
-    by_name = {cell["feature"]: cell for cell in row["cells"]}
+    by_name = {part["column"]: part for part in row["parts"]}
     cells = []
-    for cell in map(by_name.__getitem__, columns):
-        value = cell.get("value", cell["adds"])
-        text = "–" if value is None or cell.get("filled") else value if isinstance(value, str) else f"{value:,.6g}"
-        side = cell.get("direction", "adds" if cell["adds"] > 0 else "takes")
-        arrow = ARROWS.get(cell.get("direction", ""), "")
-        cells.append(Cell(text + arrow, abs(cell["adds"]) / strongest, side))
+    for part in map(by_name.__getitem__, columns):
+        value = part["value"]
+        text = "–" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
+        side = "adds" if part["part"] > 0 else "takes"
+        cells.append(Cell(text + ARROWS.get(part["direction"], ""), abs(part["part"]) / strongest, side))
     return cells

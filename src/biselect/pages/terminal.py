@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from biselect.pages.words import phrase, strongest_reason
+from biselect.pages.words import phrase, points, printed_scores, told_parts, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -149,71 +149,75 @@ def _clipped(texts: list[str], room: int) -> list[str]:
     ]
 
 
-def show_answer(view: Mapping[str, Any]) -> None:
-    """Print a review: its finding, its rows with their strongest reasons, its proof, and what stands beside them."""
-    budgets, selection, rows = view["budgets"], view["selection"], view["rows"]
+def show_answer(view: Mapping[str, Any], *, more: bool = False) -> None:
+    """Print a review: its finding, its rows with what makes up their scores, its proof, and its kinds.
+
+    Args:
+        view: what the review shows, as plain data.
+        more: whether to print what stands beside the answer, too.
+    """
+    budgets, kind = view["budgets"], view["kinds"]["list"][0]
     if view["finding"] is not None:
-        show_line(view["finding"]["words"], style="bold")
-    show_line(phrase("terminal.look", m=budgets["m"], names=", ".join(selection["features"])), style="bold")
-    beside = list(rows[0]["shown"])
-    table = figures(phrase("terminal.review", k=budgets["k"]), phrase("terminal.sample"))
+        show_line(view["finding"]["text"], style="bold")
+    beside = list(kind["rows"][0]["shown"])
+    table = figures(phrase("terminal.review", n=budgets["k"], columns=kind["name"]), phrase("terminal.sample"))
     for name in beside:
         table.add_column(printable(name), overflow="fold")
-    table.add_column(phrase("terminal.adds"), justify="right")
+    table.add_column(phrase("terminal.score"), justify="right")
     table.add_column(phrase("terminal.reason"), overflow="fold")
-    for row in rows[:SHOWN_ROWS]:
-        texts = (row["name"], *(row["shown"][name] for name in beside), f"{row['value']:.2f}", strongest_reason(row))
-        table.add_row(*map(printable, texts))
+    for row, score in list(zip(kind["rows"], printed_scores(kind).rows, strict=True))[:SHOWN_ROWS]:
+        told = [f"{part} {text}" for text, part in told_parts(row, score)]
+        why = "; ".join(told + [phrase("page.only_room")] * (not row["shares"]))
+        table.add_row(*map(printable, (row["name"], *row["shown"].values(), score, why)))
     show_table(table, below=range(1, 1 + len(beside)))
-    if len(rows) > SHOWN_ROWS:
-        show_line(phrase("terminal.more_rows", n=len(rows) - SHOWN_ROWS))
-    for line in _below_the_rows(view):
+    if len(kind["rows"]) > SHOWN_ROWS:
+        show_line(phrase("terminal.more_rows", n=len(kind["rows"]) - SHOWN_ROWS))
+    for line in (*_below_the_rows(view), *(_more(view) if more else ())):
         show_line(line)
 
 
 def _below_the_rows(view: Mapping[str, Any]) -> Iterator[str]:
-    """How good the choice is, its rules and parts, coverage, numbers of columns, false share, kinds and labels."""
-    selection, k, m = view["selection"], view["budgets"]["k"], view["budgets"]["m"]
-    if selection["proven_optimal"]:
-        certainty = "proven" if view["rules"] is None else "proven_rules"
-    else:
-        certainty = "open" if selection["gap"] is None else "gap"
-    score, gap = {name: selection[name] for name in ("score", "solver")}, selection["gap"] or 0.0
-    yield phrase(
-        f"terminal.{certainty}", **score, choices=view["choices"], bound=-(selection["bound"] or 0), gap=100 * gap
-    )
+    """How good the choice is, under which rules, and which other kinds there are."""
+    selection, k = view["selection"], view["budgets"]["k"]
+    kinds = view["kinds"]["list"]
+    certainty = "proven" if selection["proven_optimal"] else "open" if selection["gap"] is None else "gap"
+    printed, gap = printed_scores(kinds[0]), 100 * (selection["gap"] or 0.0)
+    facts = {"score": printed.total, "solver": selection["solver"], "gap": gap, "bound": printed.bound}
+    yield phrase(f"terminal.{certainty}", **facts)
+    for near in view["neighbours"]:
+        if near["k"] == k and 2 * near["rows_shared"] < k:
+            yield phrase("page.fragile", n=near["m"], shared=near["rows_shared"], k=k)
     if (rules := view["rules"]) is not None:
-        yield phrase("terminal.rules", rules="; ".join(rules["words"]))
-        yield phrase("terminal.budgets", k=rules["k"], m=rules["m"])
-    parts = (phrase("terminal.part", name=name, share=100 * part["share"]) for name, part in view["parts"].items())
-    yield phrase("terminal.parts", parts=", ".join(parts))
-    if (coverage := view.get("coverage")) is not None:
-        following, text = coverage["next"], ""
-        if following is not None:
-            text = phrase("terminal.coverage_next", name=following["name"], share=100 * following["share"])
-        yield phrase("terminal.coverage", n=m, share=100 * coverage["share"], next=text)
-    if (compared := view.get("how_many")) is not None:
-        yield compared["words"]
-        if compared["knee"] is not None:
-            most = max(one["excess"] for one in compared["by_m"])
-            shares = [
-                phrase("terminal.by_m_one", m=one["m"], share=100 * one["excess"] / most) for one in compared["by_m"]
-            ]
-            yield phrase("terminal.by_m", shares=", ".join(shares))
-    if (guarantee := view.get("guarantee")) is not None:
-        facts = {**guarantee, "level": 100 * guarantee["level"], "k": k}
-        yield phrase("terminal.held" if guarantee["pool"] else "terminal.none_held", **facts)
-    if (kinds := view.get("kinds")) is not None:
-        condition = phrase("terminal.kinds_condition") if len(kinds["found"]) > 1 else ""
-        yield phrase("terminal.kinds", k=k, words=kinds["words"], condition=condition)
-        for kind in kinds["found"]:
-            answer = kind["selection"]
-            proof = phrase("terminal.kind_proven" if answer["proven_optimal"] else "terminal.kind_open")
-            hits = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
-            facts = {"number": kind["number"], "name": kind["name"], "score": answer["score"]}
-            yield phrase("terminal.kind", **facts, proof=proof, known=hits)
+        yield phrase("page.rules", rules="; ".join(rules["words"]))
+    if (held := view["false_share"]) is not None:
+        level = f"{100 * held['level']:g} %"
+        yield phrase("page.held", n=held["pool"], level=level, chosen=held["chosen"], k=k, **view["noun"])
+    if len(kinds) > 1:
+        yield phrase("terminal.kinds", words=view["kinds"]["words"])
+    for kind in kinds[1:]:
+        name = words_of().kind_headline(kind, view["noun"]).removesuffix(".")
+        proof = phrase(f"terminal.kind_{'proven' if kind['selection']['proven_optimal'] else 'open'}")
+        beyond = "" if kinds[0]["p"] is None else "beyond" if (kind["p"] or 1) <= 0.05 + 1e-9 else "by_chance"
+        chance = phrase(f"terminal.kind_{beyond}") if beyond else ""
+        hits = "" if kind["hits"] is None else phrase("terminal.kind_known", hits=kind["hits"], k=k)
+        facts = {"number": kind["number"], "name": name, "score": printed_scores(kind).total}
+        yield phrase("terminal.kind", **facts, proof=proof, chance=chance, known=hits)
     if (labels := view["labels"]) is not None:
         yield phrase("terminal.labels", **labels)
+
+
+def _more(view: Mapping[str, Any]) -> Iterator[str]:
+    """What nearly made it in, other budgets, and how values were weighed."""
+    for side in ("samples", "features"):
+        for swap in view[f"near_{side}"][:3]:
+            yield phrase("terminal.near", **swap)
+    decimals = printed_scores(view["kinds"]["list"][0]).decimals
+    for near in view["neighbours"]:
+        proof = phrase("terminal.kind_proven" if near["proven"] else "terminal.kind_open")
+        facts = {**near, "proof": proof, "columns": ", ".join(near["columns"])}
+        yield phrase("terminal.budget", **{**facts, "score": points(near["score"], decimals)})
+    if (facts := view["calibration"]) is not None:
+        yield phrase("terminal.weighed", **{name: facts[name] for name in ("map", "reference_rows", "near_weight")})
 
 
 def show_monitoring(view: Mapping[str, Any]) -> None:
@@ -266,8 +270,8 @@ def _show_replacements(view: Mapping[str, Any]) -> None:
 def show_inspection(view: Mapping[str, Any]) -> None:
     """Print what a file holds, and the command that makes a report of it."""
     columns = view["columns"]
-    form = ", ".join(f"{what}: {how}" for what, how in view["form"].items())
-    show_line(phrase("inspection.form", rows=view["rows"], columns=len(columns), form=form and f"; {form}"))
+    form = "".join(f"; {one}" for one in view["read_as"])
+    show_line(phrase("inspection.form", rows=view["rows"], columns=len(columns), form=form))
     heads = [phrase(f"inspection.{name}") for name in ("columns", "column", "role", "missing", "distinct")]
     table = figures(*heads)
     table.add_column(phrase("inspection.examples"), overflow="fold")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from biselect.core import Selection
 from biselect.core.selection import Explanation
 from biselect.errors import InputError
-from biselect.pages.notebook import number
-from biselect.pages.words import strongest_reason
+from biselect.pages.words import number, strongest_reason
 from biselect.plot.style import ADDS, AS_IT_IS, HIGHER, LOWER, NEITHER, TAKES, axes_for, fitted, name_rows, room
 from biselect.reviews import Review
 
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIDES = {  # hue, shape, words
-    "low": (LOWER, "v", "lower than usual"),
-    "high": (HIGHER, "^", "higher than usual"),
-    "": (NEITHER, "D", "rare, missing or in the middle"),
+    "low": (LOWER, "v", "chosen for being low"),
+    "high": (HIGHER, "^", "chosen for being high"),
+    "": (NEITHER, "D", "chosen for either end, a value or a gap"),
     "adds": (ADDS, "", "adds"),
     "takes": (TAKES, "_", "takes away"),
 }
@@ -40,7 +39,7 @@ class Content:
         columns: names.
         cells: what each cell adds.
         alone: what each row adds on its own.
-        sides: of each cell `low`, `high`, or something else for neither; None where nobody knows.
+        sides: of each cell the direction of its column; None where nobody knows.
         texts: of each cell the pool's own value, or what it adds.
         reasons: the strongest of each row in words; None where nobody knows.
     """
@@ -67,34 +66,27 @@ def content_of(answer: Review | Selection | Explanation) -> Content:
     rows, columns = why.strongest_samples, why.strongest_features
     names = [why.problem.feature_name(why.features[j]) for j in columns]
     cells = why.cells[np.ix_(rows, columns)]
-    records_by_row = {row["index"]: row for row in answer.summary["rows"]} if isinstance(answer, Review) else {}
-    records = [records_by_row[int(why.samples[i])] for i in rows] if records_by_row else []
-    by_name = [{cell["feature"]: cell for cell in record["cells"]} for record in records]
-    sided = bool(records) and "direction" in records[0]["cells"][0]
+    told = answer.summary["kinds"]["list"][0]["rows"] if isinstance(answer, Review) and answer.tables else []
+    by_row = {row["index"]: row for row in told}
+    records = [by_row[int(why.samples[i])] for i in rows] if by_row else []
+    values = [{part["column"]: part["value"] for part in record["parts"]} for record in records]
     return Content(
         rows=[why.problem.sample_name(why.samples[i]) for i in rows],
         columns=names,
         cells=cells,
         alone=why.sample_marginals[rows],
-        sides=[[cell[name]["direction"] for name in names] for cell in by_name] if sided else None,
+        sides=[[why.problem.direction(why.features[j]) for j in columns]] * len(rows) if records else None,
         texts=(
-            [[_text(cell[name]) for name in names] for cell in by_name]
-            if sided
+            [[_text(own[name]) for name in names] for own in values]
+            if records
             else [[number(float(adds)) for adds in row] for row in cells]
         ),
-        reasons=[_short(strongest_reason(record)) for record in records] if sided else None,
+        reasons=[fitted(strongest_reason(record), 66) for record in records] if records else None,
     )
 
 
-def _short(reason: str) -> str:
-    """A reason whose column has a short name: what it says stays whole."""
-    name, _, words = reason.rpartition(": ")
-    return f"{fitted(name, 20)}: {fitted(words, 46)}"
-
-
-def _text(cell: dict[str, Any]) -> str:
-    value = cell["value"]
-    if value is None or cell["filled"]:
+def _text(value: float | str | None) -> str:
+    if value is None:
         return "–"
     return value if isinstance(value, str) else number(value)
 
@@ -151,7 +143,7 @@ def _cells(axes: Axes, content: Content, rows: int, columns: int, roomy: bool) -
     sides = np.array(
         [["adds" if value >= 0 else "takes" for value in row] for row in adds]
         if content.sides is None
-        else [[side if side in SIDES else "" for side in row[:columns]] for row in content.sides[:rows]]
+        else [[side if side in ("low", "high") else "" for side in row[:columns]] for row in content.sides[:rows]]
     )
     hues = np.array([[to_rgb(SIDES[side][0]) for side in row] for row in sides])
     shades = 1 - (0.04 + 0.91 * strength[..., None]) * (1 - hues)

@@ -19,18 +19,16 @@ from biselect.errors import InputError
 from biselect.large.dataset import Partitions, rows_between
 from biselect.large.engines import Engine, bytes_of, engine_for
 from biselect.large.spool import Spool
-from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, opened, sum_up
+from biselect.large.summaries import SUMMED, Opened, SummedTable, columns_only, features_of, opened, sum_up
 from biselect.options import ANY, Columns, Compute, Search, Watch, Weighing, refuse_others, spell
 from biselect.pages.over_time import FORMAT
 from biselect.pages.words import phrase, words_of
 from biselect.progress import Steps, steps_of
-from biselect.reviews.weighed_tables import WeighedTables
 from biselect.solvers import solve
 from biselect.tables import (
     Roles,
     Table,
     call_in_words,
-    feature_names,
     from_two_tables,
     numeric,
     paths_of,
@@ -43,6 +41,7 @@ from biselect.tables.readers import line_of_row, read_as
 from biselect.weights import Reference
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
 
 POOL_ROWS = 200
 NEWER, OLDER = "the newer reference", "the older reference"
@@ -108,7 +107,7 @@ def monitor(
                 newest, times = _in_time(newest, newer_name, time, date_format)
             elif window is not None:
                 _refuse_windows(newest, newer_name, time)
-            columns = feature_names(columns_only(newest), described.columns)
+            columns = features_of(newest, described.columns)
             past = None
             if past_source is not None:
                 past = _with_columns(
@@ -302,7 +301,7 @@ def _problem(
     rows = from_two_tables(reference, pool, Roles(features=columns))
     tables = WeighedTables.of(rows if names is None else replace(rows, sample_names=list(names)), form, seed=seed)
     _refuse_few(len(tables.raw.names), m)
-    return tables.problem(k, m)
+    return tables.scored(k, m).problem()
 
 
 def _rough_problem(
@@ -311,7 +310,7 @@ def _rough_problem(
     """The problem under the summary of a reference: of numbers alone, nothing moved back, and no row stands apart."""
     weigher = form.weigher(seed).fit(summary)
     _refuse_few(len(weigher.varying), m)
-    return weigher.problem(pool, k, m, marginals="none", sample_names=names, features=weigher.varying)
+    return weigher.plain_problem(pool, k, m, sample_names=names, features=weigher.varying)
 
 
 def _refuse_few(columns: int, m: int) -> None:

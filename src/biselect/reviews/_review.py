@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.large.engines import check_engine
 from biselect.large.opening import large_tables, needs_all_rows
-from biselect.options import ANY, Compute, Kinds, RowRules, Search, Split, Weighing, spell
+from biselect.options import Compute, Kinds, RowRules, Search, Split, Weighing, spell
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
-from biselect.reviews._chance import FalseShare, false_share, how_many, null_for, refuse_level
-from biselect.reviews.caveats import Caveats, table_caveats
-from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, null_scores, refuse_kinds
-from biselect.reviews.result import Review, find_answer, find_neighbours, make_review, refuse_reach, review_problem
-from biselect.reviews.weighed_tables import WeighedTables, weights_alone
+from biselect.reviews.caveats import Caveats, budget_caveats, filled_caveats, table_caveats
+from biselect.reviews.kinds import find_kinds, kind_seconds, only, refuse_kinds
+from biselect.reviews.result import (
+    Review,
+    find_answer,
+    find_neighbours,
+    find_null,
+    make_review,
+    refuse_reach,
+    review_problem,
+)
 from biselect.tables import (
     Table,
     call_in_words,
@@ -29,8 +36,7 @@ from biselect.tables import (
     tables_of,
 )
 from biselect.weights.paper import Form
-
-FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
+from biselect.weights.weighed_tables import WeighedTables
 
 
 def review(
@@ -38,7 +44,7 @@ def review(
     reference: Any = None,
     *,
     k: int | None = None,
-    m: int | str | None = None,
+    m: int | None = None,
     split: Split = Split(),
     weighing: Weighing = Weighing(),
     rules: RowRules = RowRules(),
@@ -56,15 +62,15 @@ def review(
     Args:
         pool: rows to choose from: what `biselect.table` gives, or what it takes, where nothing has to be said about
             columns; or a `SelectionProblem`, which no table stands behind.
-        reference: normal rows, read as the pool is; or None, with `Columns.time` and `Split.until`, to split `pool` in
-            time.
-        k: how many rows.
-        m: how many columns; `auto` for the number after which more add little beyond chance, see `summary["how_many"]`.
+        reference: normal rows, read as the pool is; None to compare the pool with itself, or with `Columns.time` and
+            `Split.until` to split it in time.
+        k: how many rows; 20 unless given, at most a fifth of the pool.
+        m: how many columns; 4 unless given, fewer where the table has few.
         split: how to split `pool` in time.
         weighing: what counts as unusual.
         rules: what must and what must not be chosen.
-        kinds: how many kinds of unusual to look for beside the best block of all columns. A kind is a block of k rows
-            and m columns too, each column in one direction.
+        kinds: how many kinds of unusual to look for. The first is the answer; a further one has other rows, and at most
+            half of the directed columns of each before it.
         search: who solves it, and for how long.
         compute: where a table is read that is too large to be held. The answer is the same everywhere.
         title: the heading of the report.
@@ -89,33 +95,26 @@ def review(
     if (answer := _review_in_parts(request, step)) is not None:
         return answer
 
-    reading: dict[str, Any] = {"split": split, "rules": rules, "outside": weighing.row_scores}
-    tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, **reading)
+    tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, split=split, rules=rules)
     reproduce = request.reproduce(tables.pool.read_as)
     with step(phrase("steps.weighing")):
-        first = len(tables.raw.names) if request.columns is None else request.columns
-        problem = tables.problem(request.k, first, rules)
-        guarantee = _false_share(tables, kinds.false_share, search.seed, caveats)
-    with step(phrase("steps.how_many")):
-        compared = _how_many(tables, problem, request.columns, search.seed, caveats)
-    if request.columns is None and compared is not None:
-        problem = tables.problem(request.k, compared["m"], rules)
+        tables = tables.scored(k, m, rules)
+        problem = tables.problem(rules)
     caveats.look_over(tables.pool, table.columns.label, rules, problem, tables.moved, form.drift)
-    inputs = (tables.calibrator, problem, tables.reference, tables.weighed)
-    caveats.collect("misleading", table_caveats, *inputs, tables.constant)
+    weights, reference = tables.scoring.pool.cells.weights, tables.weigher.sample.rows
+    caveats.collect("misleading", table_caveats, tables.weigher, weights, reference, tables.weighed, tables.constant)
+    caveats.collect("misleading", budget_caveats, problem, problem.n_samples)
 
     selection = find_answer(problem, search, step)
+    if form.missing == "median":
+        caveats.collect("filled", filled_caveats, tables.raw, selection)
     nearby = find_neighbours(selection, search, step, caveats)
-    unusual = None
-    if form.kinds > 1 and not rules.must_columns:
-        with step(phrase("steps.kinds")):
-            unusual = caveats.attempt("kinds", _kinds, tables, problem, kinds.null_draws, search)
-    with step(phrase("steps.chance")):
-        compare = partial(null_for, problem, tables.calibrator, tables.reference, seed=search.seed)
-        chance = caveats.attempt("chance", compare)
+    with step(phrase("steps.kinds")):
+        options: Any = {"solver": search.solver, "seed": search.seed, "time_limit": kind_seconds(search)}
+        unusual = caveats.attempt("kinds", find_kinds, selection, kinds=form.kinds, **options) or only(selection)
+    null = find_null(tables, problem, search, step, caveats)
     report: dict[str, Any] = {"title": request.heading, "reproduce": reproduce, "index": request.index}
-    report |= {"guarantee": guarantee, "how_many": compared, "chance": chance}
-    return make_review(selection, nearby, caveats, table=tables, kinds=unusual, **report)
+    return make_review(unusual, nearby, caveats, table=tables, null=null, **report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +135,11 @@ class _Request:
 
     def refuse_unclear(self) -> None:
         """Refuse options that cannot be, or that do not go together, before a table is read."""
-        if self.k is None or self.m is None:
-            raise InputError(f"a table has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
-        if isinstance(self.m, str) and self.m != "auto":
-            raise InputError(f"m must be a number or 'auto', got {self.m!r}")
+        for name, budget in (("k", self.k), ("m", self.m)):
+            if budget is not None:
+                check_integer(name, budget)
         self.form.weigher(self.search.seed)
         refuse_reach(self.search.neighbours)
-        refuse_level(self.kinds.false_share)
         refuse_kinds(self.form.kinds)
         check_engine(self.compute.on, self.compute.memory)
         if self.needs_rows is not None and self.compute.on is not None:
@@ -155,16 +152,11 @@ class _Request:
         """How rows are weighed, all defaults filled in."""
         return Form.of(self.weighing, self.kinds)
 
-    @property
-    def columns(self) -> int | None:
-        """How many columns; None for `auto`."""
-        return None if isinstance(self.m, str) else self.m
-
     @cached_property
     def needs_rows(self) -> str | None:
         """The first option for which all rows must be at hand; None where a few passes over them will do."""
         weigher = self.form.weigher(self.search.seed)
-        return needs_all_rows(weigher, self.form, self.m, self.table.columns, self.weighing)
+        return needs_all_rows(weigher, self.form, self.table.columns, self.weighing)
 
     @property
     def sources(self) -> list[Any]:
@@ -174,7 +166,12 @@ class _Request:
     @property
     def heading(self) -> str:
         """The heading of the report."""
-        return self.title or " in ".join(["What stands out", *[path.name for path in paths_of(self.sources)][:1]])
+        names = [path.name for path in paths_of(self.sources)]
+        if self.title or not names:
+            return self.title or phrase("page.title")
+        if len(self.sources) == 1 and self.split.until is None:
+            return phrase("page.title_self", pool=names[0])
+        return phrase("page.title_pair" if len(names) == 2 else "page.title_one", pool=names[0], reference=names[-1])
 
     @property
     def index(self) -> Any:
@@ -201,7 +198,7 @@ class _Request:
 
 def _review_in_parts(request: _Request, step: Steps) -> Review | None:
     """The review of tables that are too large to be held; None where they are not, or all rows must be at hand."""
-    if request.columns is None or request.needs_rows is not None:
+    if request.needs_rows is not None:
         return None
     table, form, search = request.table, request.form, request.search
     opening = large_tables(
@@ -217,41 +214,5 @@ def _review_in_parts(request: _Request, step: Steps) -> Review | None:
             return None
         from biselect.reviews._large_review import LargeReview  # loads numba
 
-        large = LargeReview(
-            tables=tables, k=request.k, m=request.columns, rules=request.rules, form=form, search=search
-        )
+        large = LargeReview(tables=tables, k=request.k, m=request.m, rules=request.rules, form=form, search=search)
         return large.review(request.heading, request.reproduce(), library_of(table.source), request.index)
-
-
-def _false_share(tables: WeighedTables, level: float, seed: int, caveats: Caveats) -> FalseShare | None:
-    """The rows that hold at an expected false share; None where the reference is too small to say."""
-    if len(tables.reference) < FEWEST_HELD_OUT:
-        return None
-    rank = partial(false_share, tables.reference, tables.weighed, level=level, seed=seed)
-    return caveats.attempt("false_share", rank)
-
-
-def _how_many(
-    tables: WeighedTables, problem: SelectionProblem, columns: int | None, seed: int, caveats: Caveats
-) -> dict[str, Any] | None:
-    """What other numbers of columns show; where the number is open, an answer rests on it, so a failure is raised."""
-    compare = partial(how_many, problem, tables.calibrator, tables.reference, columns=columns, seed=seed)
-    return compare() if columns is None else caveats.attempt("how_many", compare)
-
-
-def _kinds(tables: WeighedTables, problem: SelectionProblem, draws: int, search: Search) -> KindList:
-    """Kinds of unusual: by weights alone, unless somebody's own scores of rows stand beside them."""
-    plain = problem if tables.outside is not None else weights_alone(problem)
-    if plain.sample_scores.any() or plain.sample_rules:
-        draws = 0  # a draw from the reference has no rules and no scores from outside
-    return find_kinds(
-        plain,
-        tables.calibrator.directions(tables.weighed),
-        kinds=tables.form.kinds,
-        solver=search.solver,
-        time_limit=kind_seconds(search),
-        seed=search.seed,
-        null_scores=null_scores(tables.calibrator, tables.reference, plain, draws=draws, seed=search.seed)
-        if draws
-        else None,
-    )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,23 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.files import temporary_folder, write_file
 from biselect.core.untrusted import json_of, read_arrays, refused_as
 from biselect.errors import BiselectError
-from biselect.large.check import FILE, Screens, light, refuse_other, weigh_again
+from biselect.large.check import FILE, ROUNDED, refuse_other, weigh_again
 from biselect.options import Compute
 from biselect.pages.answer_files import told_files
-from biselect.pages.words import phrase, words_of
+from biselect.pages.words import phrase
 from biselect.progress import Steps
-from biselect.reviews._view import WholeTable, summarise
+from biselect.reviews._null import Null
+from biselect.reviews._view import WholeTable, report_data
+from biselect.reviews.caveats import Caveats
+from biselect.reviews.finding import find, rows_that_hold
 from biselect.reviews.kinds import FILE as KINDS
-from biselect.reviews.kinds import FORMAT, KindList, find_kinds
+from biselect.reviews.kinds import FORMAT, Kind, KindList, find_kinds, only
 from biselect.solvers import check_proof
 from biselect.solvers.representatives import of_kept_rows, with_stand_ins, without_stand_ins
 from biselect.tables.row_rules import rules_in_words
-from biselect.weights.evidence import WeighedPool
+from biselect.weights.weighed_tables import WeighedTables
 
-OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "values"})  # what only the table can tell
-OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference
+OF_TABLE = frozenset({"picture", "calibration", "tables", "shown", "values", "block"})  # what only the table can tell
 
 
 def check_answer(
@@ -56,7 +59,7 @@ def check_answer(
     Returns:
         In words: what was checked, which question is answered, and what was not checked.
     """
-    folder, pool, kinds = Path(folder), None, None
+    folder, tables = Path(folder), None
     with refused_as(f"{folder}: not an answer with its proof"), _refused():
         words = check_proof.check(folder / "proof.json", folder / "problem.npz")
         proof, plain = check_proof.read_proof(folder / "proof.json", folder / "problem.npz")
@@ -66,36 +69,35 @@ def check_answer(
             own, other = ([b"", *content.splitlines(keepends=True)] for content in (ours, theirs))
             refuse_other(name, own, other, at="line")  # which people count from 1
         screen = check_proof.Screen(plain, proof) if "screen" in proof else None
-        screens = [] if screen is None else [(list(range(plain["d"])), light(screen, screen.weights, screen.score))]
         problem = SelectionProblem.load(folder / "problem.npz")
-        of_rows = problem if screen is None else without_stand_ins(problem)
-        refuse_other("report.json", (folder / KINDS).exists(), report["kinds"] is not None, at="whether it has kinds")
-        if report["kinds"] is not None:
-            kinds, of_kinds = _checked_kinds(folder, of_rows, report["kinds"], screen)
+        kept = problem if screen is None else without_stand_ins(problem)
+        told = report["kinds"]["list"]
+        refuse_other("report.json", len(told) > 1, (folder / KINDS).exists(), at="whether it has further kinds")
+        solved = _answer(problem, told[0]["selection"], proof)
+        kinds, most = only(of_kept_rows(solved, kept), solved), None if screen is None else screen.score
+        if len(told) > 1:
+            kinds, others = _checked_kinds(folder, kinds, report["kinds"], screen is not None)
+            most = None if most is None else min(most, *others)
             proven = sum(kind.selection.proven_optimal for kind in kinds)
             words = phrase("check.kinds", proven=proven, n=len(kinds), words=words)
-            screens += of_kinds
+        rows = kept.n_samples if screen is None else screen.rows
         if table is not None:
-            again = (folder, of_rows, screens, proof.get("screen"))
-            pool, weighing = weigh_again(
-                *again, table, part=part, id_column=id_column, compute=compute, progress=progress
-            )
+            options: Any = {"part": part, "id_column": id_column, "compute": compute, "progress": progress}
+            tables, weighing = weigh_again(folder, kept, most, proof.get("screen"), table, **options)
             words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighing}"
-            if kinds is not None and kinds.sides is not None:
-                refuse_other(KINDS, pool.calibrator.directions(pool.weighed).tolist(), kinds.sides.tolist(), at="sides")
-        answer = _told_selection(problem, report["selection"], proof)
-        rows = of_rows.n_samples if screen is None else screen.rows
-        expected = json.loads(json.dumps(_expected(answer, of_rows, rows, kinds, report, pool)))
-        refuse_other("report.json", expected, report, abs(answer.score), OF_TABLE if pool is None else frozenset())
+        expected = json.loads(json.dumps(_expected(kinds, rows, report, tables, screen)))
+        refuse_other("report.json", expected, report, abs(solved.score), frozenset() if tables else OF_TABLE)
+        for kind, one in zip(kinds, told, strict=True):
+            _refuse_parts(kind, one)
     rules = "; ".join((expected["rules"] or {"words": [phrase("check.no_rules")]})["words"])
     facts = {
-        "k": of_rows.k,
+        "k": kept.k,
         "rows": rows,
-        "m": of_rows.m,
-        "columns": of_rows.n_features,
-        "weight": of_rows.coupling_weight,
+        "m": kept.m,
+        "columns": len(kept.column_names),
+        "weight": kept.coupling_weight,
     }
-    trust = phrase("check.trust_weights") if pool is None else phrase("check.trust_reference", file=FILE)
+    trust = phrase("check.trust_weights") if tables is None else phrase("check.trust_reference", file=FILE)
     return [words, phrase("check.question", **facts, rules=rules), phrase("check.trust", what=trust)]
 
 
@@ -108,107 +110,93 @@ def _refused(of: str = "") -> Iterator[None]:
         raise BiselectError(f"refused: {of}{error}") from error
 
 
-def _told_selection(
-    problem: SelectionProblem, content: Mapping[str, Any], proof: Mapping[str, Any] | None
-) -> Selection:
+def _answer(problem: SelectionProblem, content: Mapping[str, Any], proof: Mapping[str, Any] | None) -> Selection:
     """The choice that a proof is about, or the one that a report tells where there is none, with its score."""
-    names, proven = (
-        ("sample_indices", "feature_indices") if proof is None else ("samples", "features"),
-        proof is not None,
-    )
-    samples, features = (np.array((proof or content)[name]) for name in names)
-    refuse_other("report.json", True, problem.obeys(samples, features), at="whether the rules are kept")
-    energy, bound = problem.energy(samples, features), -np.inf if content["bound"] is None else float(content["bound"])
-    choice: Any = {"problem": problem, "samples": samples, "features": features, "energy": energy, "seconds": 0.0}
+    if proof is None:
+        pairs = {(problem.feature_name(j), problem.direction(j)): j for j in range(problem.n_features)}
+        features = [pairs[pair] for pair in zip(content["features"], content["directions"], strict=True)]
+        chosen = np.array(content["sample_indices"]), np.array(features)
+    else:
+        chosen = np.array(proof["samples"]), np.array(proof["features"])
+    refuse_other("report.json", True, problem.obeys(*chosen), at="whether the rules are kept")
+    energy, bound = problem.energy(*chosen), -np.inf if content["bound"] is None else float(content["bound"])
+    choice: Any = {"problem": problem, "samples": chosen[0], "features": chosen[1], "energy": energy, "seconds": 0.0}
+    proven = proof is not None
     return Selection(**choice, bound=energy if proven else bound, proven_optimal=proven, solver=content["solver"])
 
 
 def _checked_kinds(
-    folder: Path, problem: SelectionProblem, content: Mapping[str, Any], screen: check_proof.Screen | None
-) -> tuple[KindList, Screens]:
-    """The kinds that a report tells of, with every proof checked; and what must hold of rows that were not kept."""
-    header, arrays = read_arrays(folder / KINDS, "the proofs of kinds")
+    folder: Path, first: KindList, content: Mapping[str, Any], has_stand_ins: bool
+) -> tuple[KindList, list[float]]:
+    """The kinds that a report tells of, with every proof checked; and what rows that were not kept add at most."""
+    header, _ = read_arrays(folder / KINDS, "the proofs of kinds")
     refuse_other(KINDS, FORMAT, header["format"], at="format")
-    records = iter(list(zip(content["found"], header["proofs"], header["others"], strict=True)))
-    screens = Screens()
+    records = iter(list(zip(content["list"][1:], header["proofs"], header["others"], strict=True)))
 
-    def answer(question: SelectionProblem, columns: list[int]) -> Selection:
+    def answer(question: SelectionProblem) -> Selection:
         kind, proof, most = next(records)
-        if screen is not None:
-            screens.append((columns, light(screen, [0.0] * len(columns), most)))
         if proof is not None:
             with temporary_folder() as apart, _refused(f"kind {kind['number']}: "):
-                (question if screen is None else with_stand_ins(question, most)).save(apart / "problem.npz")
+                (with_stand_ins(question, most) if has_stand_ins else question).save(apart / "problem.npz")
                 write_file(apart / "proof.json", json.dumps(proof, separators=(",", ":")))
                 check_proof.check(apart / "proof.json", apart / "problem.npz")
-        return _told_selection(question, kind["selection"], proof)
+        return _answer(question, kind["selection"], proof)
 
-    scores = problem.sample_scores if header["own_scores"] else np.zeros(problem.n_samples)
-    plain = replace(problem, sample_scores=scores, feature_scores=np.zeros(problem.n_features))
-    null, number = np.array(content["null_scores"], dtype=float), len(content["found"])
-    options: Any = {"kinds": number, "null_scores": null}  # each problem follows from the last
-    return replace(
-        find_kinds(plain, arrays.get("sides"), **options, answer=answer), stopped=content["stopped"]
-    ), screens
+    kinds = find_kinds(first[0].selection, kinds=len(content["list"]), solved=first[0].solved, answer=answer)
+    return replace(kinds, stopped=content["stopped"]), [float(most) for most in header["others"]]
+
+
+def _refuse_parts(kind: Kind, content: Mapping[str, Any]) -> None:
+    """Refuse parts that do not add up to the score of their row, or hold less than its chosen cells."""
+    problem, scores = kind.selection.problem, kind.row_scores
+    for row in content["rows"]:
+        at = f"parts of {row['name']}"
+        total = fsum(part["part"] for part in row["parts"])
+        refuse_other("report.json", float(scores[row["index"]]), total, abs(kind.selection.score), at=at)
+        cells = {problem.feature_name(f): float(problem.coupling[row["index"], f]) for f in kind.features.tolist()}
+        parts = {part["column"]: part["part"] for part in row["parts"]}
+        least = all(parts[name] >= problem.coupling_weight * cell - ROUNDED for name, cell in cells.items())
+        refuse_other("report.json", True, least, at=f"whether {at} hold the chosen cells")
 
 
 def _expected(
-    answer: Selection,
-    problem: SelectionProblem,
+    kinds: KindList,
     rows: int,
-    kinds: KindList | None,
     content: Any,
-    pool: WeighedPool | None,
+    tables: WeighedTables | None,
+    screen: check_proof.Screen | None,
 ) -> dict[str, Any]:
     """What report.json must tell, as far as problem, proofs and table say it."""
-    options: dict[str, Any] = {
-        "title": content["title"],
-        "reproduce": content["reproduce"],
-        "table": pool,
-        "kinds": kinds,
-    }
-    if answer.problem is not problem or content["searched"] is not None:
-        most = None if answer.problem is problem else float(answer.problem.sample_scores[-1])
-        before = 0 if pool is None else pool.calibrator.facts.reference_rows
-        facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "calibration": dict}
+    problem = kinds[0].selection.problem
+    options: dict[str, Any] = {"title": content["title"], "reproduce": content["reproduce"], "table": tables}
+    if content["searched"] is not None:
+        most = None if screen is None else screen.score
+        before = 0 if tables is None else tables.weigher.facts.reference_rows
+        facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "missing": 0}
         options["whole"] = WholeTable(kept=problem, **facts)
-    expected = summarise(answer, **options, view=_view(of_kept_rows(answer, problem), content["view"], pool))
-    expected["how_many"] = None if content["how_many"] is None else {"m": problem.m}
-    if pool is not None:
-        expected["reproduce"]["seed"] = pool.calibrator.seed
+    nearby = [kinds[0].selection]
+    if tables is not None:
+        scoring, features = tables.scoring, kinds[0].selection.features
+        null = Null.of(scoring, np.array(problem.feature_rules.forced_in, dtype=np.int64), seed=tables.weigher.seed)
+        kinds = kinds.tested(scoring, null)
+        options |= {"finding": find(kinds[0].selection, scoring, null), "holds": rows_that_hold(scoring, features)}
+    expected = report_data(kinds, nearby, Caveats(), **options)
+    own = expected["neighbours"][0]
+    near = content["neighbours"]  # answers of other problems, which no proof is about
+    expected["neighbours"] = [own if (one["k"], one["m"]) == (own["k"], own["m"]) else one for one in near]
+    if tables is not None:
+        expected["reproduce"]["seed"] = tables.weigher.seed
+        expected["reference"] = content["reference"]
         return expected
     limits = [
         re.match("at most [0-9]+ rows? per (.+)", text, re.DOTALL) for text in (content["rules"] or {}).get("words", ())
     ]
     expected["rules"] = rules_in_words(problem, next((limit[1] for limit in limits if limit), None))
-    expected["finding"] = {name: expected["finding"][name] for name in OF_PROBLEM}
-    expected["finding"]["words"] = words_of().finding(content["finding"])
-    for row in expected["rows"]:
-        row["stands_out"] = row["index"] in content["finding"]["rows"]
+    for name in ("finding", "false_share", "reference", "columns"):
+        expected[name] = content[name]
+    for kind, one in zip(expected["kinds"]["list"], content["kinds"]["list"], strict=True):
+        kind |= {name: one[name] for name in ("p", "shared")}
+        for row, other in zip(kind["rows"], one["rows"], strict=True):
+            row |= {name: other[name] for name in ("parts", "reasons", "shares", "record")}
+    expected["block"] |= {name: content["block"][name] for name in ("columns", "weights", "values", "highest")}
     return expected
-
-
-def _view(selection: Selection, content: Mapping[str, Any], pool: WeighedPool | None) -> dict[str, Any]:
-    """What the page's own numbers must be: all cells, and the answer among the budgets."""
-    problem = selection.problem
-    place = {problem.sample_name(i): i for i in range(problem.n_samples)}
-    rows = np.array([place[row["name"]] for row in content["rows"]])
-    place = {problem.feature_name(j): j for j in range(problem.n_features)}
-    columns = np.array([place[column["name"]] for column in content["columns"]])
-    budgets: list[dict[str, Any]] = [
-        {"score": problem.score(rows[one["rows"]], columns[one["columns"]])} if len(one["rows"]) == one["k"] else {}
-        for one in content["budgets"]  # of many rows, the page shows only some
-    ]
-    places = [
-        np.flatnonzero(np.isin(*one)).tolist() for one in ((rows, selection.samples), (columns, selection.features))
-    ]
-    budgets[content["answer"]] = {"k": problem.k, "m": problem.m, "score": selection.score, "proven": True}
-    budgets[content["answer"]] |= {"rows": places[0], "columns": places[1]}
-    cells = problem.coupling_weight * problem.coupling[np.ix_(rows, columns)]
-    evidence = () if pool is None else pool.evidence(rows, columns)
-    return {
-        "budgets": budgets,
-        "rows": [{"own": float(problem.sample_scores[i])} for i in rows],
-        "adds": [[float(f"{cell:.9g}") for cell in row] for row in cells.tolist()],
-        "values": [[cell.value for cell in row] for row in evidence],
-    }

@@ -7,19 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
+from biselect.core import Selection, SelectionProblem
 from biselect.errors import BiselectError
-from biselect.options import Columns, RowRules, spell
+from biselect.options import Columns, RowRules, Split, spell
 from biselect.pages.words import phrase
-from biselect.tables import NamedMatrix, Pool
+from biselect.tables import NO_SPLIT, NamedMatrix, Pool
 from biselect.weights import Weigher
 from biselect.weights.alignment import ShiftedColumn
 
 T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 LEAST_NEW = 1.0  # a new category that weighs less than this is nothing to warn of
-FEWEST_DIGITS, FEWEST_CODES, FEWEST_REPEATS = 3, 5, 5  # of a code, of different ones, and of rows for each
-APART = 4  # so many times as many steps lie between the least and the largest code as there are codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,7 @@ class Caveat:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
+            `guess`, `split-taken`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -78,10 +76,9 @@ class Caveats(list[Caveat]):
         drift: str,
     ) -> None:
         """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
-        names = [problem.feature_name(j) for j in range(problem.n_features)]
         self.collect("files", reading_caveats, pool, label_column)
         self.collect("unused", unused_caveats, pool, rules, problem)
-        self.collect("moved", drift_caveats, shifts, names, drift)
+        self.collect("moved", drift_caveats, shifts, problem.column_names, drift)
 
     def leave_out(self, part: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
@@ -115,8 +112,8 @@ def caveat_of(
 
 
 def table_caveats(
-    calibrator: Weigher,
-    problem: SelectionProblem,
+    weigher: Weigher,
+    weights: NDArray[np.float64],
     reference: NamedMatrix,
     pool: NamedMatrix,
     same: Sequence[str] = (),
@@ -125,22 +122,25 @@ def table_caveats(
     """What reference and pool show before anything is chosen.
 
     Args:
-        calibrator: fitted on the reference.
-        problem: the pool's weights, or those of a sample of it.
+        weigher: fitted on the reference.
+        weights: of the pool's cells, or of those of a sample of it.
         reference: normal rows, or a sample of them.
-        pool: the rows of the problem.
+        pool: the rows of `weights`.
         same: columns left out as they never change.
-        rows: of the whole pool, where the problem is a sample of it.
+        rows: of the whole pool, where `weights` are those of a sample.
     """
     if same:
         yield caveat_of("constant", same, names=", ".join(same))
-    yield from beyond_caveats(calibrator, problem, reference, pool)
-    if problem.k == (rows or problem.n_samples):
+    yield from beyond_caveats(weigher, weights, reference, pool)
+    yield from changed_constants(weigher, weights, rows)
+
+
+def budget_caveats(problem: SelectionProblem, rows: int) -> Iterator[Caveat]:
+    """Budgets that leave nothing to choose."""
+    if problem.k == rows:
         yield caveat_of("all-rows")
-    if problem.m == problem.n_features:
+    if problem.m == len(problem.column_names):
         yield caveat_of("all-columns")
-    yield from changed_constants(calibrator, problem, rows)
-    yield from code_caveats(calibrator, reference)
 
 
 def drift_caveats(shifts: Sequence[ShiftedColumn], names: Sequence[str], drift: str) -> Iterator[Caveat]:
@@ -156,20 +156,20 @@ def drift_caveats(shifts: Sequence[ShiftedColumn], names: Sequence[str], drift: 
 
 
 def beyond_caveats(
-    calibrator: Weigher,
-    problem: SelectionProblem,
+    weigher: Weigher,
+    weights: NDArray[np.float64],
     reference: NamedMatrix | None = None,
     pool: NamedMatrix | None = None,
 ) -> Iterator[Caveat]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
-    tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
-    for j, column in enumerate(calibrator.columns):
+    tops = np.where(weigher.beyond_weights > 0, weigher.beyond_weights, np.inf)
+    for j, column in enumerate(weigher.columns):
         if not column.type.is_ranked:
-            tops[j] = max(calibrator.beyond_weights[j], LEAST_NEW)
-    beyond = (problem.coupling >= tops).mean(axis=0)
+            tops[j] = max(weigher.beyond_weights[j], LEAST_NEW)
+    beyond = (weights >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
-        name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"
-        if not calibrator.columns[j].type.is_ranked:
+        name, share, kind = weigher.feature_names[j], float(beyond[j]), "mostly-beyond"
+        if not weigher.columns[j].type.is_ranked:
             kind = "mostly-new"
         elif reference is not None and pool is not None:
             kind = _looks_like(reference.values[:, j], pool.values[:, j])
@@ -188,47 +188,31 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if unique else "mostly-beyond"
 
 
-def changed_constants(calibrator: Weigher, problem: SelectionProblem, rows: int | None = None) -> Iterator[Caveat]:
+def changed_constants(weigher: Weigher, weights: NDArray[np.float64], rows: int | None = None) -> Iterator[Caveat]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
-    for j, column in enumerate(calibrator.columns):
-        only, share = column.type.constant(column), float((problem.coupling[:, j] > 0).mean())
+    for j, column in enumerate(weigher.columns):
+        only, share = column.type.constant(column), float((weights[:, j] > 0).mean())
         if only is None or not share:
             continue
-        differs = round(share * (rows or problem.n_samples))
-        name, about = problem.feature_name(j), phrase("caveat.about") if rows else ""
+        differs = round(share * (rows or len(weights)))
+        name, about = weigher.feature_names[j], phrase("caveat.about") if rows else ""
         yield caveat_of("changed-constant", (name,), share, name=name, n=differs, about=about, value=only)
 
 
-def code_caveats(calibrator: Weigher, reference: NamedMatrix) -> Iterator[Caveat]:
-    """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
-    for j, name in enumerate(reference.names):
-        if not calibrator.columns[j].type.is_ranked:
-            continue
-        values = reference.values[:, j]
-        present = values[~np.isnan(values)]
-        if (present < 10 ** (FEWEST_DIGITS - 1)).any() or (present != np.round(present)).any() or present.max() >= 1e12:
-            continue
-        codes = np.unique(present.astype(np.int64))
-        steps = np.diff(codes)
-        often = present.size >= FEWEST_REPEATS * codes.size
-        apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
-        of_one_length = len(str(codes[0])) == len(str(codes[-1]))
-        if often and apart and of_one_length:
-            way = spell(Columns(types={name: "category"}))
-            yield caveat_of("code", (name,), name=name, number=codes.size, lowest=codes[0], highest=codes[-1], way=way)
-
-
 def reading_caveats(pool: Pool, label_column: str | None) -> Iterator[Caveat]:
-    """What was guessed about the files and could be otherwise."""
+    """What was guessed about the tables and could be otherwise."""
+    for one in () if pool.guess is None else pool.guess.columns:
+        if one.remark:
+            facts: dict[str, Any] = {"name": one.name, "remark": one.remark, "way": one.way_out}
+            yield caveat_of("guess", (one.name,), serious=one.is_doubtful, **facts)
+    if pool.is_split_by_labels:
+        yield caveat_of("split-taken", serious=True, until=pool.until, way=spell(Split(until=NO_SPLIT)))
     for name, doubt in pool.doubts.items():
         yield caveat_of("doubtful-column", (name,), serious=True, name=name, doubt=doubt)
-    if pool.codes:
-        way = spell(Columns(types=dict.fromkeys(pool.codes, "number")))
-        yield caveat_of("code-taken", pool.codes, names=", ".join(pool.codes), way=way)
     if pool.repeated:
         yield caveat_of("repeated-ids", n=pool.repeated)
-    if pool.positive.lower() not in ("", "1", "true"):
-        name = str(label_column).removesuffix(f"={pool.positive}")
+    if label_column is not None and pool.positive.lower() not in ("", "1", "true"):
+        name = label_column.removesuffix(f"={pool.positive}")
         yield caveat_of("label-value", (name,), value=pool.positive, name=name)
 
 
@@ -248,8 +232,8 @@ def unused_dates(names: Sequence[str]) -> Caveat:
     return caveat_of("dates", names, names=", ".join(names), way=way)
 
 
-def filled_caveats(cells: Sequence[Sequence[Any]]) -> Iterator[Caveat]:
-    """How much of the chosen block was never measured; `cells` is its evidence."""
-    absent = [cell.filled for row in cells for cell in row]
-    if filled := sum(absent):
-        yield caveat_of("filled", share=filled / len(absent), serious=True, n=filled, cells=len(absent))
+def filled_caveats(pool: NamedMatrix, selection: Selection) -> Iterator[Caveat]:
+    """How much of the chosen block was never measured and stands there as the median."""
+    absent = np.isnan(pool.values[np.ix_(selection.samples, selection.problem.column_of[selection.features])])
+    if filled := int(absent.sum()):
+        yield caveat_of("filled", share=filled / absent.size, serious=True, n=filled, cells=absent.size)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.reviews.weighed_tables import WeighedTables
 from biselect.sessions.store import NOT_FINE, UNSURE, SessionFile
 from biselect.weights.alignment import Shift
+from biselect.weights.weighed_tables import WeighedTables
 
 Cells = Mapping[str, float | str | None]
 """A row of a pool by column, as its table holds it: numbers, labels of categories, None for missing cells."""
@@ -134,7 +134,7 @@ def values_of(
             values[:, j] = _rescaled(raw, earlier[name], scales[name])
     if not len(cells):
         return values
-    return tables.calibrator.values(replace(weighed, values=values, labels=labels))
+    return tables.weigher.values(replace(weighed, values=values, labels=labels))
 
 
 def _rescaled(raw: NDArray[np.float64], then: Mapping[str, Any], now: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.reviews.kinds import KindList
-from biselect.reviews.outside_scores import log_ranks
 from biselect.weights import Weigher
 from biselect.weights.maps import GaussianMap
 
@@ -167,3 +166,10 @@ def next_source(history: Sequence[Reviewed], kinds: Sequence[str], taught: Colle
         return turn(turns, kinds)
     learned = [answer for answer in history[-PATIENCE:] if answer.source == LEARNER and not answer.hit]
     return turn(turns, kinds) if len(learned) == PATIENCE else LEARNER
+
+
+def log_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log(rank / (rows + 1)), highest for the highest score: lists of any unit can be added up."""
+    ranks = np.empty(scores.size)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
+    return np.asarray(-np.log(ranks / (scores.size + 1)))

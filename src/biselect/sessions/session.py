@@ -20,7 +20,7 @@ from biselect.options import Columns, Csv, Kinds, Options, Search, Split, Weighi
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews.kinds import find_kinds
-from biselect.reviews.weighed_tables import WeighedTables
+from biselect.reviews.reasons import Reasons
 from biselect.sessions._earlier_answers import Taught, cells_of, scales_of, taught_before
 from biselect.sessions._tally import RoundFound, found_so_far, labels_down
 from biselect.sessions.queue import LEARNER, OVERALL, Reviewed, RowList, learned_scores, lists_of, next_source
@@ -35,11 +35,12 @@ from biselect.sessions.store import (
     Standing,
     Withdrawal,
 )
-from biselect.tables import Table, entry_as_text, provenance, rows_of, tables_of
+from biselect.solvers import solve
+from biselect.tables import Table, entry_as_text, provenance, tables_of
 from biselect.tables.readers.sources import PART, Source
-from biselect.weights.evidence import gather_evidence
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 MOST_REASONS = 4  # columns that a row is shown with
@@ -133,7 +134,7 @@ class ReviewSession:
         if not isinstance(form.map, str):
             raise InputError(f"a session stores its map by name, and {map_name(form.map)} has none; register it")
         tables = WeighedTables.read(table, reference, form, seed=search.seed, step=step, split=split)
-        rows, columns = tables.values.shape
+        rows, columns = tables.weighed.values.shape
         options = {
             "k": k or max(1, min(ROWS, rows // ROW_SHARE)),
             "m": m or max(1, min(COLUMNS, columns // COLUMN_SHARE)),
@@ -143,7 +144,7 @@ class ReviewSession:
         identity = {
             "options": options,
             "weighing": _plain(weighing),
-            "reference_until": split.until,
+            "reference_until": tables.pool.until,
             "columns": _plain(table.columns),
             "csv": _plain(table.csv),
             "fingerprint": _fingerprint(tables),
@@ -168,7 +169,7 @@ class ReviewSession:
             "inputs": provenance("", search.seed, [one for one in (table.source, reference) if one is not None])[
                 "inputs"
             ],
-            "sizes": {"pool": rows, "reference": len(tables.reference), "columns": columns},
+            "sizes": {"pool": rows, "reference": tables.weigher.facts.reference_rows, "columns": columns},
             "labels": labels_down(tables.pool.labels, lists[-1].scores),
             "moved": [tables.raw.names[one.position] for one in tables.moved],
             "scales": scales_of(tables),
@@ -223,7 +224,8 @@ class ReviewSession:
         names = tables.pool.sample_names
         if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(names),) for one in lists):
             raise InputError(f"{file.path}: its lists do not fit its tables; the file was changed")
-        self.file, self.choice, self.record, self.tables, self.lists = file, choice, record, tables, lists
+        self.file, self.choice, self.record, self.lists = file, choice, record, lists
+        self.tables = tables.scored(record["options"]["k"], record["options"]["m"])
         self.sources, self.sample_names = sources, names
         self._position = {name: row for row, name in enumerate(names)}
         self.taught = taught
@@ -352,12 +354,12 @@ class ReviewSession:
     def _learned(self, history: tuple[Reviewed, ...], lists: Sequence[RowList]) -> NDArray[np.float64]:
         """The learner's scores, fitted once for these answers."""
         if self._fitted is None or self._fitted[0] != history or lists is not self.lists:
-            rows = [answer.row for answer in history]
+            rows, values = [answer.row for answer in history], self.tables.weigher.values(self.tables.weighed)
             scores = learned_scores(
-                np.vstack([self.tables.values[rows], self.taught.values]),
+                np.vstack([values[rows], self.taught.values]),
                 np.concatenate([np.array([answer.hit for answer in history], dtype=bool), self.taught.hits]),
-                self.tables.reference_values,
-                self.tables.values,
+                self.tables.weigher.values(self.tables.reference),
+                values,
                 [one.scores for one in lists],
                 lists[-1].scores,
                 self.record["options"]["seed"],
@@ -429,15 +431,17 @@ def _make_lists(
 ) -> tuple[RowList, ...]:
     limits: dict[str, Any] = {"seed": options["seed"], "time_limit": time_limit or LIST_SECONDS}
     with step(phrase("steps.kinds")):
-        sides = tables.calibrator.directions(tables.weighed)
-        kinds = find_kinds(tables.plain_problem(options["k"], options["m"]), sides, kinds=options["kinds"], **limits)
+        first = solve(tables.scored(options["k"], options["m"]).problem(), **limits, progress=False)
+        kinds = find_kinds(first, kinds=options["kinds"], **limits)
     with step(phrase("steps.ranking")):
-        return lists_of(kinds, tables.reference_values, tables.values, options["seed"])
+        weigher = tables.weigher
+        return lists_of(kinds, weigher.values(tables.reference), weigher.values(tables.weighed), options["seed"])
 
 
 def _fingerprint(tables: WeighedTables) -> str:
     """Tells these tables, as they are weighed, from all others."""
-    digest = hashlib.sha256(tables.reference_values.tobytes() + tables.values.tobytes())
+    digest = hashlib.sha256(tables.weigher.values(tables.reference).tobytes())
+    digest.update(tables.weigher.values(tables.weighed).tobytes())
     digest.update("\n".join(tables.pool.sample_names).encode())
     return digest.hexdigest()
 
@@ -452,30 +456,27 @@ def _reasons(
         rows: positions in the pool.
         columns: names for each of the rows; empty for the heaviest.
     """
-    samples, names = np.asarray(rows, dtype=np.int64), tables.raw.names
+    scoring, samples = tables.scoring, np.asarray(rows, dtype=np.int64)
+    reasons_by_row = Reasons(scoring=scoring, raw=tables.raw if tables.moved else None)
+    parts = reasons_by_row.parts(samples, np.empty(0, dtype=np.int64))
+    weights, names = scoring.pool.cells.weights[samples], scoring.features.names
     place = {name: j for j, name in enumerate(names)}
-    weights = tables.calibrator.weights(rows_of(tables.weighed, samples))
-    of_row = [
-        [place[name] for name in own if name in place] or np.argsort(-weight, kind="stable")[:MOST_REASONS].tolist()
-        for own, weight in zip(columns, weights, strict=True)
-    ]
-    features = np.unique(np.concatenate([[], *of_row]).astype(np.int64))
-    block = gather_evidence(samples, features, tables.calibrator, tables.raw, tables.weighed)
-    at = {int(j): position for position, j in enumerate(features)}
-    return [
-        [
-            {
-                "column": names[j],
-                "value": _shown(cell.value),
-                "side": cell.side,
-                "brief": cell.brief,
-                "words": cell.words,
-            }
-            for j in sorted(of_row[i], key=lambda j: -weights[i, j])
-            for cell in (block[i][at[j]],)
-        ]
-        for i in range(len(samples))
-    ]
+    reasons = []
+    for own, weight, chosen in zip(parts, weights, columns, strict=True):
+        told = [place[name] for name in chosen if name in place] or np.argsort(-weight, kind="stable")[:MOST_REASONS]
+        reasons.append(
+            [
+                {
+                    "column": names[j],
+                    "value": _shown(own[j].value),
+                    "side": "",
+                    "brief": own[j].usual,
+                    "words": own[j].text,
+                }
+                for j in sorted(map(int, told), key=lambda j: -weight[j])
+            ]
+        )
+    return reasons
 
 
 def _shown(value: float | str | None) -> str:

@@ -134,7 +134,7 @@ def scan_subsets(
         return SubsetScan(candidates=best, highest=highest, visited=visited, complete=complete, certain=certain)
 
     screen = _screen_in_loop if uses_loop(task, rest) else _screen_in_blocks
-    for positions, count in screen(task, rest, level):
+    for positions, count in screen(task, rest, level) if number else ():  # fewer lines are left than are chosen
         passed = np.sort(rest.columns[positions], axis=1)
         if task.line_limits:
             passed = passed[[task.line_limits.allow(subset) for subset in passed]]

@@ -171,6 +171,7 @@ def reduce_problem(problem: SelectionProblem) -> ReducedProblem:
             feature_scores=folded[1][0],
             sample_names=None,
             feature_names=None,
+            directions=None,
             k=k,
             m=m,
             sample_rules=_rules_left(rules[0], samples),

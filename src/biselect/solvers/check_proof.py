@@ -93,6 +93,7 @@ def digest(problem: dict[str, Any]) -> str:
             doubles.byteswap()
         sha.update(doubles.tobytes())
     rest = [problem[name] for name in ("k", "m", "coupling_weight", "sample_names", "feature_names")]
+    rest += [problem["directions"]] if problem.get("directions") is not None else []
     rules = [problem["sample_rules"], problem["feature_rules"]]
     rest += rules if any(part for side in rules for part in side.values()) else []
     sha.update(json.dumps(rest).encode())
@@ -318,6 +319,9 @@ class Screen:
         self.place = {position: i for i, position in enumerate(kept_rows)}
         self.m, self.weight = problem["m"], float(problem["coupling_weight"])
         self.weights, self.score = self.cells[-1], problem["a"][-1]  # of one that stands for others
+        exclusive = [group["members"] for group in problem["feature_rules"]["groups"] if group["at_most"] == 1]
+        grouped = {j for members in exclusive for j in members}
+        self.columns = exclusive + [[j] for j in range(d) if j not in grouped]  # at most one of each is chosen
         distinct = kept_rows == sorted(self.place)
         if len(kept_rows) != own or not distinct or not 0 <= kept_rows[0] <= kept_rows[-1] < self.rows:
             raise ProofError("the rows that were kept are not those of the problem")
@@ -335,14 +339,17 @@ class Screen:
             if not all(abs(x - w) <= ROUNDED * abs(x) for x, w in zip(self.cells[own], weights)):
                 raise ProofError(f"row {position:,} does not weigh what the problem says")
             return -inf
-        if self.heavy is not None and not fsum(weights) * (1 - ROUNDED) < self.heavy:
+        total = fsum(max(weights[j] for j in column) for column in self.columns)
+        if self.heavy is not None and not total * (1 - ROUNDED) < self.heavy:
             raise ProofError(f"row {position:,} is so heavy that it was to be kept")
-        over = sorted((self.weight * (w - u) for w, u in zip(weights, self.weights)), reverse=True)
+        gains = [self.weight * (w - u) for w, u in zip(weights, self.weights)]
+        over = sorted((max(gains[j] for j in column) for column in self.columns), reverse=True)
         size = abs(self.weight) * fsum(map(abs, [*weights, *self.weights])) + abs(self.score)
         most = fsum(over[: self.m]) - self.score + 2.0**-50 * size  # each weight is rounded twice, by 2⁻⁵³ of itself
         if not most <= 0:  # in doubt
             exact = [Fraction(self.weight) * (Fraction(w) - Fraction(u)) for w, u in zip(weights, self.weights)]
-            if sum(sorted(exact, reverse=True)[: self.m]) > Fraction(self.score):
+            best = sorted((max(exact[j] for j in column) for column in self.columns), reverse=True)
+            if sum(best[: self.m]) > Fraction(self.score):
                 raise ProofError(f"row {position:,} was not kept, but scores more than what stands for it")
         return min(most, 0.0)
 

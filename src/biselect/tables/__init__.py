@@ -3,4 +3,4 @@
 import lazy_loader
 
 __getattr__, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
-__all__ = ["Inspection", "ReviewOptions", "Table", "inspect", "table"]
+__all__ = ["Table", "inspect", "table"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.columns import type_of
@@ -19,6 +20,7 @@ from biselect.columns.number import NUMBER
 from biselect.columns.text import TEXT
 from biselect.errors import InputError
 from biselect.options import Stated, Weighing, spell
+from biselect.tables.readers import array_of, unique_names
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,6 +154,44 @@ def _declared(matrix: NamedMatrix, categories: Sequence[str]) -> NamedMatrix:
     return replace(matrix, values=values, labels=labels)
 
 
+def arrow_of(table: Any) -> pa.Table | None:
+    """A frame of any library as Arrow; None for what is no frame.
+
+    The index of pandas is left out, names that stand twice are numbered, and a column of mixed values is text.
+    """
+    if nw.dependencies.is_pandas_dataframe(table) and (not table.columns.is_unique or table.columns.nlevels > 1):
+        names = (" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns)
+        table = table.set_axis(unique_names(names), axis=1)
+    elif isinstance(table, pa.Table):
+        table = table.rename_columns(unique_names(table.column_names))
+    frame = nw.from_native(table, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        if frame.implementation.is_dask():
+            raise TypeError("it is a Dask frame; write it to Parquet first (to_parquet), and give that folder")
+        frame = frame.collect()
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    frame = nw.maybe_reset_index(frame)  # or pandas would make its index a column
+    try:
+        rows = frame.to_arrow()
+        if not any(isinstance(kind, pa.BaseExtensionType) for kind in rows.schema.types):
+            return rows
+    except (pa.ArrowException, TypeError):
+        pass
+    return pa.table({str(series.name): _arrow_column(series) for series in frame.iter_columns()})
+
+
+def _arrow_column(series: nw.Series[Any]) -> Any:
+    try:
+        column = series.to_arrow()
+        if not isinstance(column.type, pa.BaseExtensionType):
+            return column
+    except (pa.ArrowException, TypeError):
+        pass
+    missing = series.is_null().to_list()
+    return array_of([None if null else value for value, null in zip(series.to_list(), missing, strict=True)])
+
+
 def row_labels(table: Any) -> list[str] | None:
     """The row labels of a pandas frame that names its rows, as text."""
     if not nw.dependencies.is_pandas_dataframe(table):
@@ -163,8 +203,6 @@ def row_labels(table: Any) -> list[str] | None:
 
 def with_index(table: Any, frame: Any) -> tuple[Any, str]:
     """The table of a pandas frame whose index names the rows, with that index as a column, and the column's name."""
-    import pyarrow as pa
-
     name = unused_name(str(getattr(frame.index, "name", None) or "index"), table)
     return table.append_column(name, pa.array(row_labels(frame))), name
 

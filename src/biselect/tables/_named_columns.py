@@ -16,7 +16,7 @@ from biselect.columns.distinct_texts import MOSTLY, is_number, is_text
 from biselect.columns.number import arrow_floats, unparsable_rows
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
-from biselect.tables.readers import line_of_row, reading_of
+from biselect.tables.readers import line_of_row
 
 SHOWN = 4  # offending values named in an error
 
@@ -58,13 +58,12 @@ def usable(
         numbers: columns that must hold numbers, such as those that do in the reference.
         reasons: why some of them cannot be used, where that is known already.
     """
-    place_of, typed = partial(line_of_row, table), reading_of(table) is None
+    place_of = partial(line_of_row, table)
     told, numbers = set(told), set(numbers)
     obstacles = {
         name: reason
         for name in names
-        if name not in told
-        and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers, typed=typed))
+        if name not in told and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers))
     }
     if obstacles := obstacles | dict(reasons or {}):
         listed = "; ".join(f"column {name!r} {obstacles[name]}" for name in names if name in obstacles)
@@ -85,8 +84,8 @@ def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.fill_null(arrow_floats(column), float("nan"))
 
 
-def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool, typed: bool) -> str | None:
-    """Why a column cannot be a feature; in a table that knows its types text is text, even where it holds numbers."""
+def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool) -> str | None:
+    """Why a column cannot be a feature; None if it can."""
     kind = column.type
     column_type = type_of(nw.from_native(column, series_only=True).dtype)
     if column_type is not None and (obstacle := column_type.obstacle(column, name)):
@@ -95,16 +94,16 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
         return None
     if must_be_number and not pa.types.is_boolean(kind):
         return f"is not numeric ({_strange(column, place_of) or f'it holds {kind}'})"
-    if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY, typed=typed)):
+    if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY)):
         return f"is not numeric ({strange}; if it names things: {spell(Columns(types={name: 'category'}))})"
     if is_text(kind) or column_type is not None:
         return None
     return f"is neither numeric nor a category (it holds {kind})"
 
 
-def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, typed: bool = False) -> str:
+def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0) -> str:
     """Entries that are no numbers, the first few of them and where they stand, and what they may mean."""
-    rows, other_style = unparsable_rows(column, mostly, typed)
+    rows, other_style = unparsable_rows(column, mostly)
     if rows is None:
         return ""
     entries = pc.unique(column.filter(rows)).to_pylist()

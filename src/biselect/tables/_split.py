@@ -1,4 +1,4 @@
-"""A reference and a pool: from two files, or from one file split in time without look-ahead."""
+"""A reference and a pool: from two tables, from one split in time without look-ahead, or one table as both."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.columns.date import Place, as_times, parts_of_dates, read_times
+from biselect.columns.date_text import in_words
 from biselect.columns.distinct_texts import is_number, is_text
 from biselect.columns.flag import label_flags
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Split, spell
 from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable, row_labels, with_index
+from biselect.tables._guess import Guess, guess_roles
 from biselect.tables._named_columns import require_columns, rows_with_new_ids, texts, usable
 from biselect.tables._table import Table, paths_of, tables_of
-from biselect.tables.readers import line_of_row, read_as, reading_of
+from biselect.tables.readers import entry_as_text, line_of_row, read_as, reading_of
 from biselect.tables.readers.sources import CSV
-from biselect.tables.roles import Roles
+from biselect.tables.roles import Roles, listed
+
+FEWEST_ROWS = 50  # with a label, and without one, for a table to be split where labels end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +54,11 @@ class Pool:
         positive: the value of the label that is taken as positive, where there is a label.
         repeated: how many rows were left out because another one has their id.
         read_as: for each file how it was read, where that is not plain.
-        doubts: what a column might be as well, with the option that says so.
-        codes: columns of numbers taken for categories, because they look like codes in every way.
+        guess: what the columns were taken for; None where nothing was guessed.
+        source: the pool's table; None where that is not known.
+        rows: where each candidate stands in it.
+        until: where one table was split, as `Split.until` takes it; None for two tables.
+        is_split_by_labels: whether nobody asked for that, but labels end there.
     """
 
     reference: pa.Table
@@ -71,17 +78,51 @@ class Pool:
     positive: str = ""
     repeated: int = 0
     read_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    doubts: Mapping[str, str] = field(default_factory=dict)
-    codes: Sequence[str] = ()
+    guess: Guess | None = None
+    source: Table | None = None
+    rows: NDArray[np.int64] | None = None
+    until: str | None = None
+    is_split_by_labels: bool = False
+
+    @property
+    def is_own_reference(self) -> bool:
+        """Whether the rows to choose from are also what each of them is compared with."""
+        return self.reference is self.candidates
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns are, said and guessed together."""
+        return Columns() if self.guess is None else self.guess.described
+
+    @property
+    def codes(self) -> list[str]:
+        """Columns of numbers taken for categories, because they look like codes in every way."""
+        return (
+            [] if self.guess is None else [one.name for one in self.guess.columns if one.role == "code" and one.remark]
+        )
+
+    @property
+    def doubts(self) -> Mapping[str, str]:
+        """What a column of texts might be as well, with the option that says so."""
+        return {} if self.guess is None else self.guess.reading.doubts
 
     @cached_property
     def matrices(self) -> tuple[NamedMatrix, NamedMatrix]:
-        """Reference and candidates as floats, converted once."""
-        reference, candidates = (
-            as_matrix(table, categories=self.categories, dates=self.dates)
-            for table in (self.reference, self.candidates)
-        )
-        return reference, candidates
+        """Reference and candidates as floats, converted once; one and the same where they are."""
+        candidates = as_matrix(self.candidates, categories=self.categories, dates=self.dates)
+        if self.is_own_reference:
+            return candidates, candidates
+        return as_matrix(self.reference, categories=self.categories, dates=self.dates), candidates
+
+    def records(self, rows: Sequence[int]) -> list[dict[str, str]]:
+        """Candidates as they stand in their file or frame, by their positions among the candidates.
+
+        Returns:
+            The texts of all columns by name, for each row. The file is read again, and nothing of it is kept.
+        """
+        if self.source is None or self.rows is None:
+            raise InputError("where these rows come from is not known")
+        return self.source.records(self.rows[np.asarray(rows, dtype=np.int64)].tolist())
 
     def refuse_unusable(self, missing: str) -> None:
         """Say where in the files the first entry is that calibration could not use."""
@@ -91,11 +132,14 @@ class Pool:
 
 
 def open_pool(pool: Any, reference: Any = None, *, split: Split = Split(), per: str | None = None) -> Pool:
-    """Reference and pool from two tables, or from one that is split in time.
+    """Reference and pool from two tables, from one that is split in time, or from one that is both.
+
+    What nobody said of the columns is guessed, by the rows of both. One table is split in time where that is asked for,
+    or where its label has no value from some time on: these rows are the ones that wait for a review.
 
     Args:
         pool: rows to choose from, as `biselect.table` describes them or as they are.
-        reference: normal rows, read as the pool is; None to split `pool`.
+        reference: normal rows, read as the pool is; None where `pool` is all there is.
         split: where to split `pool`.
         per: column of the pool whose values limit the choice, never a feature.
 
@@ -104,56 +148,92 @@ def open_pool(pool: Any, reference: Any = None, *, split: Split = Split(), per: 
     """
     pool, normal = tables_of(pool, reference)
     check_combination(pool, normal, split)
-    roles = Roles.of(pool.columns, pool.csv, per=per)
     both = [read_for(pool.like(source), per) for source in (pool.source, normal) if source is not None]
     tables = [table.read() for table in both]
-    if normal is not None and pool.csv.decimal is None:
-        tables = _in_one_style(both, tables)
-    if normal is not None and (unlike := _text_in_one(*tables)):
-        types = {**pool.columns.types, **dict.fromkeys(sorted(unlike), "category")}
-        tables = [
-            replace(table, columns=replace(table.columns, types=types)).read() if _is_csv(table.source) else rows
-            for table, rows in zip(both, tables, strict=True)
-        ]
+    if normal is not None:
+        tables = _read_alike(both, tables)
     columns = pool.columns
     if columns.id is None and row_labels(pool.source) is not None:
         tables[0], name = with_index(tables[0], pool.source)
         columns = replace(columns, id=name)
-    roles = Roles.of(columns, pool.csv, names={name for rows in tables for name in rows.column_names}, per=per)
-    zero_led = {name for rows in tables if (reading := reading_of(rows)) for name in reading.codes}
-    codes = roles.code_columns(tables[-1], zero_led) if paths_of([pool.source, normal]) else []
-    roles = replace(roles, categories=[*roles.categories, *codes])
+    guess = guess_roles(tables, columns, pool.csv, per=per)
+    tables = [guess.cleaned(table) for table in tables]
+    names = {name for rows in tables for name in rows.column_names}
+    roles = Roles.of(guess.described, pool.csv, names=names, per=per)
     if normal is not None:
-        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
-    return replace(split_in_time(tables[0], roles, split), codes=codes)
+        return replace(from_two_tables(tables[1], tables[0], roles), guess=guess, source=pool)
+    last = _last_labelled(tables[0], roles) if split.until is None else None
+    split = split if last is None else replace(split, until=last)
+    opened = (split_in_time if is_split(split) else _of_one_table)(tables[0], roles, split)
+    until = str(split.until or NO_SPLIT)
+    return replace(opened, guess=guess, source=pool, until=until, is_split_by_labels=last is not None)
+
+
+def _of_one_table(table: pa.Table, roles: Roles, split: Split) -> Pool:
+    """All rows of a table, each to be compared with the others."""
+    part = Part(table=table, rows=_kept(table, roles))
+    return _build(part, part, roles, table.num_rows - len(part.rows))
 
 
 def read_for(table: Table, per: str | None) -> Table:
     """The table with the column that limits the choice kept as it is written, as columns to show are."""
-    show = [table.columns.show] if isinstance(table.columns.show, str) else table.columns.show
+    show = listed(table.columns.show)
     return table if per is None else replace(table, columns=replace(table.columns, show=[per, *show]))
+
+
+NO_SPLIT = "none"  # in place of a time: all rows are compared with each other
+
+
+def is_split(split: Split) -> bool:
+    """Whether one table is to be split in time."""
+    return split.until is not None and str(split.until).strip() != NO_SPLIT
 
 
 def check_combination(pool: Table, reference: Any, split: Split) -> None:
     """Refuse options that do not go together."""
-    time, until = spell(Columns(time=ANY)), spell(Split(until=ANY))
-    if (reference is None) == (split.until is None):
-        raise InputError(f"give either {spell(reference=ANY)}, or {time} and {until} to split the pool in time")
-    if reference is not None and split.last is not None:
+    until = spell(Split(until=ANY))
+    if reference is not None and split.until is not None:
+        raise InputError(f"give either {spell(reference=ANY)}, or {until} to split the pool in time")
+    if split.last is not None and not is_split(split):
         raise InputError(f"{spell(Split(last=ANY))} goes with {until}")
-    if reference is None and pool.columns.time is None:
-        raise InputError(f"{until} needs {time}")
-    if not any(_is_csv(source) for source in (pool.source, reference) if source is not None):
-        if pool.csv.date_format is not None and pool.columns.time is None:
-            raise InputError(f"{spell(Csv(date_format=ANY))} goes with {time}")
-        if written := {name: ANY for name, value in vars(pool.csv).items() if value and name != "date_format"}:
+    if written := {name: ANY for name in ("encoding", "delimiter") if getattr(pool.csv, name) is not None}:
+        if not any(_is_csv(source) for source in (pool.source, reference) if source is not None):
             raise InputError(f"{spell(Csv(**written))}: such options are for CSV files; other tables say it themselves")
+
+
+def _last_labelled(table: pa.Table, roles: Roles) -> str | None:
+    """The time of the last row with a label, where later rows have none; None where labels do not end so.
+
+    Whoever labels rows as they come has not seen the later ones.
+    """
+    if roles.time_column is None or roles.label_column not in table.column_names:
+        return None
+    is_open = pc.is_null(table[roles.label_column])
+    try:
+        times, _ = _times_of(table, roles.time_column, roles.date_format)
+    except InputError:
+        return None
+    first, last = pc.min(times.filter(is_open)), pc.max(times.filter(pc.invert(is_open)))
+    numbers = pc.sum(is_open).as_py(), table.num_rows - pc.sum(is_open).as_py()
+    if min(numbers) < FEWEST_ROWS or not last.is_valid or not pc.greater(first, last).as_py():
+        return None
+    return str(last.as_py())
+
+
+def _read_alike(both: Sequence[Table], tables: list[pa.Table]) -> list[pa.Table]:
+    """Pool and reference, with what one of them cannot show read as in the other."""
+    if both[0].csv.decimal is None:
+        tables = _in_one_style(both, tables)
+    if not (unlike := _text_in_one(*tables)):
+        return tables
+    types = {**both[0].columns.types, **dict.fromkeys(sorted(unlike), "category")}
+    return [replace(table, columns=replace(table.columns, types=types)).read() for table in both]
 
 
 def _in_one_style(both: Sequence[Table], tables: list[pa.Table]) -> list[pa.Table]:
     """The tables, with a file that does not show how decimals are written read as the other: 1.234 may be 1234."""
-    marks = [reading.decimal if (reading := reading_of(rows)) else None for rows in tables]
-    if sorted(marks, key=str) != ["", ","]:
+    marks = [reading_of(rows).decimal for rows in tables]
+    if sorted(marks) != ["", ","] or not all(map(_is_csv, (table.source for table in both))):
         return tables
     return [
         replace(table, csv=replace(table.csv, decimal=",")).read() if mark == "" else rows
@@ -189,19 +269,33 @@ def split_in_time(table: pa.Table, roles: Roles, split: Split) -> Pool:
 
     The rows are sorted by time here if they are not; those of equal time keep their order.
     """
-    assert roles.time_column is not None
-    require_columns(table, [roles.time_column], "the table")
-    times, written = read_times(
-        table[roles.time_column], roles.time_column, date_format=roles.date_format, place_of=partial(line_of_row, table)
-    )
-    if (reading := reading_of(table)) is not None:
-        written = written or reading.dates.get(roles.time_column)
+    time_column = time_column_of(roles, split)
+    require_columns(table, [time_column], "the table")
+    times, written = _times_of(table, time_column, roles.date_format)
     rows = _kept(table, roles)
     earlier, later = sides_in_time(times if rows is None else times.take(rows), split, written)
     if rows is not None:
         earlier, later = rows[earlier], rows[later]
     repeated = 0 if rows is None else table.num_rows - len(rows)
     return _build(Part(table=table, rows=earlier), Part(table=table, rows=later), roles, repeated)
+
+
+def _times_of(table: pa.Table, name: str, date_format: str | None) -> tuple[pa.ChunkedArray, str | None]:
+    """The times of all rows, and how they were written where they were text."""
+    form = reading_of(table).dates.get(name)
+    if form is not None and date_format not in (None, form):
+        option = spell(Csv(date_format=date_format))
+        raise InputError(f"time column {name!r} holds dates such as {in_words(form)}, which is not {option}")
+    asked = None if form is not None else date_format
+    times, written = read_times(table[name], name, date_format=asked, place_of=partial(line_of_row, table))
+    return times, written or form
+
+
+def time_column_of(roles: Roles, split: Split) -> str:
+    """The column that orders the rows of a table that is to be split."""
+    if roles.time_column is None:
+        raise InputError(f"{spell(Split(until=split.until))} needs {spell(Columns(time=ANY))}: none orders the rows")
+    return roles.time_column
 
 
 def sides_in_time(
@@ -265,14 +359,16 @@ class Part:
         return line_of_row(self.file, int(self.rows[row]))
 
     def times(self, roles: Roles) -> tuple[str, str] | None:
-        """First and last time, where the time column can be read; without a split nothing depends on it."""
+        """First and last time, where the time column can be read; unless a form was said, nothing depends on it."""
         if roles.time_column is None or roles.time_column not in self.table.column_names:
             return None
         try:
-            times = as_times(self.table[roles.time_column], roles.time_column, date_format=roles.date_format)
+            times, _ = _times_of(self.file, roles.time_column, roles.date_format)
         except InputError:
+            if roles.date_format is not None:
+                raise
             return None
-        return ends_in_time(times)
+        return ends_in_time(times if self.whole else times.take(self.rows))
 
 
 def ends_in_time(times: pa.ChunkedArray) -> tuple[str, str]:
@@ -281,31 +377,26 @@ def ends_in_time(times: pa.ChunkedArray) -> tuple[str, str]:
     return entry_as_text(ends["min"]), entry_as_text(ends["max"])
 
 
-def entry_as_text(value: Any) -> str:
-    """An entry as a person would write it."""
-    if value is None or value != value:
-        return ""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
 def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -> Pool:
     reference, pool = reference_part.table, pool_part.table
     features, unused = roles.features_of(reference, pool)
-    names = [str(row) for row in pool_part.rows.tolist()]
     beside = [name for name in (roles.per, *roles.show) if name]
-    as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
-    times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
+    is_own = reference_part is pool_part
+    forms = reading_of(pool).dates
+    as_text = {name: _texts(pool[name], forms.get(name)) for name in beside}
+    times = {"reference": None if is_own else reference_part.times(roles), "pool": pool_part.times(roles)}
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]
     labels, positive = None, ""
     if roles.label_column is not None:
         labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
     with_role = {*reference.column_names, *features, *roles.exclude, *roles.special}
-    readings = [reading for part in (pool_part, reference_part) if (reading := reading_of(part.file)) is not None]
     return Pool(
         reference=before,
-        candidates=pool_part.features(features, "the pool", roles, numbers),
-        sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
+        candidates=before if is_own else pool_part.features(features, "the pool", roles, numbers),
+        sample_names=[str(row) for row in pool_part.rows.tolist()]
+        if roles.id_column is None
+        else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=labels,
         ignored=tuple(name for name in pool.column_names if name not in with_role),
         excluded=tuple(roles.exclude),
@@ -320,8 +411,15 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
         positive=positive,
         repeated=repeated,
         read_as=read_as([pool_part.file, reference_part.file]),
-        doubts={name: doubt for reading in readings for name, doubt in reading.doubts.items()},
+        rows=pool_part.rows,
     )
+
+
+def _texts(column: pa.ChunkedArray, form: str | None) -> list[str]:
+    """Entries as the file has them; dates that were text in the form in which they were written."""
+    if form is not None and pa.types.is_timestamp(column.type):
+        return ["" if value is None else value.strftime(form) for value in column.to_pylist()]
+    return [entry_as_text(value).removesuffix(" 00:00:00") for value in column.to_pylist()]
 
 
 def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from biselect.errors import InputError
 from biselect.options import ANY, Columns, names_in, spell
 from biselect.tables._named_columns import numeric, require_columns, texts
 from biselect.tables.readers import read_table
-from biselect.tables.readers.sources import CSV, Source
+from biselect.tables.readers.sources import Source
 
 
 def read_problem(
@@ -50,8 +49,6 @@ def read_problem(
     left_out = names_in(exclude, table.column_names)
     require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
     names = [name for name in table.column_names if name not in {id_column, *left_out}]
-    if source.path.name.lower().endswith(CSV):  # other files tell names from weights
-        _refuse_weights_for_names(names, source.path)
     weights = numeric(table, names, str(path))
     return SelectionProblem(
         coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),
@@ -60,17 +57,3 @@ def read_problem(
         k=k,
         m=m,
     )
-
-
-def _refuse_weights_for_names(names: list[str], path: Path) -> None:
-    """A first row of numbers is taken for weights, unless it counts on, as 0, 1, 2 or 2019, 2020 do."""
-    try:
-        numbers = [float(name) for name in names]
-    except ValueError:
-        return
-    counts = all(name.isdigit() for name in names) and all(there - here == 1 for here, there in pairwise(numbers))
-    if names and not counts:
-        raise InputError(
-            f"{path}: the first row holds numbers only ({', '.join(names[:3])}, …), and it would be lost as names; "
-            "give every column a name in a first row of its own"
-        )

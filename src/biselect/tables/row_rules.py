@@ -31,10 +31,11 @@ def apply_rules(
         both = f"{spell(RowRules(at_most=ANY))} and {spell(RowRules(per=ANY))}"
         raise InputError(f"{both} go together: {spell(RowRules(at_most=1, per='machine'))}")
     rows = [problem.sample_name(i) for i in range(problem.n_samples)]
-    columns = [problem.feature_name(j) for j in range(problem.n_features)]
+    open_ended = [j for j in range(problem.n_features) if problem.direction(j) in ("", "either")]  # what must be, is so
     must = _positions("must", rules.must, rows, "row of the pool")
     never = _positions("never", rules.never, rows, "row of the pool")
-    must_columns = _positions("must_columns", rules.must_columns, columns, "column in use")
+    columns = [problem.feature_name(j) for j in open_ended]
+    must_columns = [open_ended[at] for at in _positions("must_columns", rules.must_columns, columns, "column in use")]
     if both_ways := [rows[i] for i in must if i in never]:
         names = f"{spell(RowRules(must=ANY))} and {spell(RowRules(never=ANY))}"
         raise InfeasibleError(f"{names} both name {both_ways[0]!r}; decide for one")
@@ -50,7 +51,7 @@ def apply_rules(
     return replace(
         problem,
         sample_rules=Rules(forced_in=must, forced_out=never, groups=groups),
-        feature_rules=Rules(forced_in=must_columns),
+        feature_rules=replace(problem.feature_rules, forced_in=tuple(must_columns)),
     )
 
 
@@ -73,12 +74,13 @@ def rules_in_words(problem: SelectionProblem, per: str | None = None) -> dict[st
         per: what the labels of groups of samples are called.
     """
     rows, columns = problem.sample_rules, problem.feature_rules
-    if not rows and not columns:
+    named = columns if problem.directions is None else Rules(forced_in=columns.forced_in)  # directions are no rule
+    if not rows and not named:
         return None
     return {
         "words": [
             *_words(rows, "row", problem.sample_name, per),
-            *_words(columns, "column", problem.feature_name, None),
+            *_words(named, "column", problem.feature_name, None),
         ],
         "k": [max(1, len(rows.forced_in)), rows.room(problem.n_samples)],
         "m": [max(1, len(columns.forced_in)), columns.room(problem.n_features)],

@@ -56,6 +56,18 @@ class WeightMap(Protocol):
             Weights before they are cut to [0, cap], larger for more unusual ones: -log p where there is a probability.
         """
 
+    def weigh_own(self, residuals: NDArray[np.float64], columns: Sequence[Distribution]) -> NDArray[np.float64]:
+        """Weigh rows of the reference itself, each against the others.
+
+        Args:
+            residuals: some rows of the reference.
+            columns: what `fit` learnt from.
+
+        Returns:
+            Weights as `weigh` gives them; the same as there unless a map knows better.
+        """
+        return self.weigh(residuals)
+
     def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Where numbers weigh little, so that most rows of a large table need no closer look.
 
@@ -123,6 +135,15 @@ class EcdfMap(WeightMap):
         """The score of each residual's rank."""
         return apply_steps(self.steps, residuals)
 
+    def weigh_own(self, residuals: NDArray[np.float64], columns: Sequence[Distribution]) -> NDArray[np.float64]:
+        """The score of each residual's rank among the other rows of the reference."""
+        scores = np.empty(residuals.shape)
+        for j, column in enumerate(columns):
+            below, at_most = column.below(residuals[:, j]), column.at_most(residuals[:, j])
+            ties = np.maximum(at_most - below - 2, 0)  # of t tied others t - 1 count in the upper tail, as in `weigh`
+            scores[:, j] = _score(at_most - 1, column.size - at_most + ties, column.size - 1)
+        return scores
+
     def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The steps around the lowest one that are no higher."""
         return np.array([step.at_most(one) for step, one in zip(self.steps, weight, strict=True)]).T
@@ -151,14 +172,25 @@ class ReachMap(EcdfMap):
     def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual's rank, and of how far it lies beyond the reference."""
         scores = super().weigh(residuals)
-        for j in range(residuals.shape[1]):
-            z = residuals[:, j]
+        for j, z in enumerate(residuals.T):
             for outside, excess, length in (
                 (np.flatnonzero(z > self.high[j]), z - self.high[j], self.above[j]),
                 (np.flatnonzero(z < self.low[j]), self.low[j] - z, self.below[j]),
             ):
                 if outside.size:
                     scores[outside, j] += beyond(excess[outside], length)
+        return scores
+
+    def weigh_own(self, residuals: NDArray[np.float64], columns: Sequence[Distribution]) -> NDArray[np.float64]:
+        """The same among the other rows of the reference, of which the outermost lies beyond the next one."""
+        scores = super().weigh_own(residuals, columns)
+        for j, (column, z) in enumerate(zip(columns, residuals.T, strict=True)):
+            others = column.size - 1
+            outer = OUTER * (others - 1)
+            for end, place, rank in ((self.low[j], 1, 1 + outer), (self.high[j], others - 1, others - 1 - outer)):
+                last = float(column.entry(np.array(place)))
+                length = outer_length(abs(last - column.quantile(rank / others)), column)
+                scores[z == end, j] += beyond(abs(end - last), length)
         return scores
 
     def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:

@@ -30,6 +30,10 @@ class PaperEcdfMap(EcdfMap):
         """Tabulate the score of every rank."""
         self.steps = [rank_steps(column) for column in columns]
 
+    def weigh_own(self, residuals: NDArray[np.float64], columns: Sequence[Distribution]) -> NDArray[np.float64]:
+        """As any other row: the paper weighs no row of the reference."""
+        return self.weigh(residuals)
+
 
 def paper_marginals(W: NDArray[np.float64], Z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What a sample and a feature are worth on their own: `a_i = max_j W_ij`, `b_j = Var_i |Z_ij|`.
@@ -70,12 +74,12 @@ def paper_problem(
     >>> paper_problem([[5.0, 90.0], [22.0, 30.0]], reference, k=1, m=1).coupling.round(2).tolist()
     [[1.1, 2.35], [0.21, 0.65]]
     """
-    calibrator = Weigher(PaperEcdfMap, cap=cap).fit(reference)
-    return calibrator.problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)
+    weigher = Weigher(PaperEcdfMap, cap=cap).fit(reference)
+    return weigher.plain_problem(pool, k, m, marginals=paper_marginals, coupling_weight=coupling_weight)
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "default": {"map": "reach", "marginals": "isolation", "kinds": 5, "drift": "recentre"},
+    "default": {"map": "reach", "marginals": None, "kinds": 5, "drift": "recentre"},
     "paper": PRESET,
 }
 
@@ -86,8 +90,7 @@ class Form:
 
     Attributes:
         map: how extremeness becomes a weight.
-        marginals: scores of rows and columns on their own: `isolation`, how far a row stands apart as a whole, or the
-            paper's.
+        marginals: the paper's scores of rows and columns on their own; None for the part of a row as a whole.
         kinds: how many kinds of unusual to look for; 1 for the best block alone.
         drift: `recentre` or `keep`.
         cap: the largest weight; None for the map's own.
@@ -106,7 +109,7 @@ class Form:
         """The options, and those of the preset where one is None.
 
         >>> Form.of(Weighing(drift="keep"), Kinds(kinds=3))
-        Form(map='reach', marginals='isolation', kinds=3, drift='keep', cap=None, missing='weigh')
+        Form(map='reach', marginals=None, kinds=3, drift='keep', cap=None, missing='weigh')
         """
         if weighing.preset not in PRESETS:
             raise InputError(f"there is no preset {weighing.preset!r}; choose one of: {', '.join(PRESETS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -53,7 +54,8 @@ class Reference:
         counts: what its type made of it.
         missing: gaps of each column, in the order of the table.
         left_out: columns that cannot be counted, and why.
-        sample: some rows, among which neighbours are looked for; none where only counts are kept.
+        sample: some rows, among which neighbours are looked for; None where only counts are kept.
+        sample_rows: where these stand in the table.
 
     >>> june, july = (np.random.default_rng(seed).normal(size=(300_000, 2)) for seed in (6, 7))
     >>> both = Reference.merged([Reference().add(june), Reference().add(july)])
@@ -71,7 +73,8 @@ class Reference:
         self.counts: dict[str, Any] = {}
         self.missing: Counter[str] = Counter()
         self.left_out: dict[str, str] = {}
-        self.sample: tuple[NamedMatrix, ...] = ()
+        self.sample: NamedMatrix | None = None
+        self.sample_rows: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, blocks: Iterable[Any], *, missing: str = "weigh", seed: int = 0, knots: int | None = None) -> Self:
@@ -111,13 +114,11 @@ class Reference:
             lots.draw(matrix)
         if names is None:
             raise InputError("the reference has no blocks")
-        reference.sample = tuple(lots.sample)
+        reference.sample, reference.sample_rows = _joined(lots.sample), lots.rows
         return reference
 
     @classmethod
-    def of_counts(
-        cls, columns: Mapping[str, ColumnReference], sample: tuple[NamedMatrix, ...] = (), *, rows: int
-    ) -> Self:
+    def of_counts(cls, columns: Mapping[str, ColumnReference], sample: NamedMatrix | None = None, *, rows: int) -> Self:
         """Make a reference of columns that were counted elsewhere."""
         reference = cls()
         reference.rows, reference.sample = rows, sample
@@ -236,7 +237,7 @@ class Reference:
         for attribute in ("types", "counts", "left_out"):
             entries = getattr(self, attribute)
             setattr(part, attribute, {name: entries[name] for name in columns if name in entries})
-        part.missing, part.sample = Counter({name: self.missing[name] for name in columns}), ()
+        part.missing, part.sample = Counter({name: self.missing[name] for name in columns}), None
         return part
 
     def state(self) -> Stored:
@@ -337,18 +338,37 @@ class _Lots:
     def __init__(self, seed: int):
         self._rng = np.random.default_rng([seed, 1])
         self._lots = np.empty(0)
+        self._read = 0
         self.sample: list[NamedMatrix] = []
+        self.rows = np.empty(0, dtype=np.int64)
 
     def draw(self, block: NamedMatrix) -> None:
         """Let the rows of one more block take part."""
         lots = np.append(self._lots, self._rng.random(len(block)))
+        rows = np.append(self.rows, np.arange(self._read, self._read + len(block)))
         least = np.sort(np.argpartition(lots, SAMPLE - 1)[:SAMPLE]) if lots.size > SAMPLE else np.arange(lots.size)
         starts = np.cumsum([0, *map(len, self.sample)])
         parts = [
             rows_of(part, least[(least >= start) & (least < start + len(part))] - start)
             for part, start in zip([*self.sample, block], starts, strict=True)
         ]
-        self.sample, self._lots = [part for part in parts if len(part)], lots[least]
+        self.sample, self._lots, self.rows = [part for part in parts if len(part)], lots[least], rows[least]
+        self._read += len(block)
+
+
+def _joined(parts: Sequence[NamedMatrix]) -> NamedMatrix:
+    """Rows of several blocks as one matrix, whose labels are those of all."""
+    if len(parts) == 1:
+        return parts[0]
+    values, labels = np.concatenate([part.values for part in parts]), {}
+    for j in {j for part in parts for j in part.labels}:
+        coded = [part.coded(j) for part in parts]
+        labels[j] = list(dict.fromkeys(label for _, own in coded for label in own))
+        place = {label: at for at, label in enumerate(labels[j])}
+        columns = [np.array([*(place[label] for label in own), np.nan]) for _, own in coded]
+        codes = [np.where(np.isnan(code), -1, code).astype(np.intp) for code, _ in coded]
+        values[:, j] = np.concatenate([column[code] for column, code in zip(columns, codes, strict=True)])
+    return replace(parts[0], values=values, labels=labels)
 
 
 def refuse_labels(matrix: NamedMatrix, labelled: Iterable[int], *, where: str) -> None:

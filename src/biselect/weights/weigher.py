@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.columns import directions
-from biselect.columns.category import LabelCounts
-from biselect.columns.distribution import Scale
+from biselect.columns.category import FLAG, LabelCounts
+from biselect.columns.column_type import ColumnReference
+from biselect.columns.distribution import Distribution, Scale
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 from biselect.tables import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
+from biselect.weights.directed import CellWeights
 from biselect.weights.maps import WeightMap, make_map, map_name
 from biselect.weights.reference import Reference, refuse_labels
-from biselect.weights.whole_row import WholeRow, neighbour_rows
+from biselect.weights.scoring import Marginals, Scoring
+from biselect.weights.whole_row import WholeRow
 
 MISSING = ("weigh", "median", "error")
-MARGINALS = ("isolation", "none")
 CHUNK_CELLS = 1 << 21  # weighed at a time
-
-Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""From weights W and residuals Z to what each row and each column is worth on its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,23 +59,6 @@ class WeighingFacts:
     rank_error: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoolFacts:
-    """A table of which only the heaviest rows were kept.
-
-    Attributes:
-        rows: how many it has.
-        heavy: every row whose weights sum up to this or more was kept, and its neighbours are looked up.
-    """
-
-    rows: int
-    heavy: float
-
-    def neighbour_rows(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The rows whose neighbours are looked up."""
-        return np.flatnonzero(totals >= self.heavy)
-
-
 class Weigher:
     """Bounded outlier weights, from a reference alone.
 
@@ -94,10 +76,13 @@ class Weigher:
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
-    >>> calibrator = Weigher().fit(rng.normal(size=(1000, 3)))
-    >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
+    >>> weigher = Weigher().fit(rng.normal(size=(1000, 3)))
+    >>> weigher.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
     [[0.1, 0.0, 7.9]]
     """
+
+    columns: Sequence[ColumnReference]
+    scale: Scale
 
     def __init__(
         self,
@@ -135,24 +120,32 @@ class Weigher:
             )
         counted = reference if table is None else Reference.of([table], missing=self.missing, seed=self.seed)
         self.columns = tuple(counted.fitted(self.missing))
-        self._names, self._named, self._sample = tuple(counted.columns), counted.named, counted.sample
+        self._names, self._named = tuple(counted.columns), counted.named
+        self._sample, self._sample_rows = counted.sample, counted.sample_rows
         self._ranked = np.array([j for j, one in enumerate(self.columns) if one.type.is_ranked], dtype=np.intp)
         self._labelled = tuple(j for j, one in enumerate(self.columns) if not one.type.is_ranked)
+        counts = {j: self.columns[j].counts for j in self._labelled}
+        self._flags = [j for j, own in counts.items() if isinstance(own, LabelCounts) and own.are_flags]
         self._middles = np.array([column.middle for column in self.columns])
         self.scale = Scale(
             location=np.array([column.location for column in self.columns]),
             scale=np.array([column.scale for column in self.columns]),
         )
-        self._gap, self._there = np.zeros(len(self.columns)), np.zeros(len(self.columns))
+        self._gap, self._there = np.zeros(
+            (2, 2, len(self.columns))
+        )  # for rows of other tables, and for the reference's own
         for j in self._ranked:  # a missing number is a flag that is set
             gaps = counted.missing[self._names[j]]
             flag = LabelCounts({"": counted.rows - gaps, None: gaps})
-            self._gap[j], self._there[j] = flag.weight([gaps, counted.rows - gaps])
+            for own in (False, True):
+                sizes = np.maximum([gaps, counted.rows - gaps], own)  # a row of the reference has one of both
+                self._gap[int(own), j], self._there[int(own), j] = flag.weight(sizes, own=own)
         if self._ranked.size:
             self._map = make_map(self.map)
             rows = self._rows(table) if self.needs_rows else None
-            self._map.fit([self.columns[j].distribution for j in self._ranked], rows)
-        vars(self).pop("_whole_row", None)  # of an earlier fit
+            self._map.fit(self._distributions, rows)
+        for name in ("sample", "whole_row"):  # of an earlier fit
+            vars(self).pop(name, None)
         self.facts = self._facts(counted)
         return self
 
@@ -160,8 +153,9 @@ class Weigher:
         """The same weights, small enough to travel: without ranks and rows of the reference."""
         light = copy(self)
         light.columns = tuple(replace(one, counts=None) if one.type.is_ranked else one for one in self.columns)
-        light._sample = ()
-        vars(light).pop("_whole_row", None)
+        light._sample = None
+        for name in ("sample", "whole_row"):
+            vars(light).pop(name, None)
         return light
 
     @property
@@ -181,13 +175,7 @@ class Weigher:
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
         """W of the pool, from 0 to w_max (Eq. weights)."""
-        values, absent = self.read(pool)
-        W = np.empty(values.shape)
-        rows = max(1, CHUNK_CELLS // values.shape[1])
-        for start in range(0, len(values), rows):  # temporaries that stay in the heap cost no page faults
-            part = slice(start, start + rows)
-            W[part] = self._weigh(self.scale.residuals(values[part]))
-        return self._with_gaps(W, absent)
+        return self._weights(*self.read(pool))
 
     def numbers_at_most(self, level: float) -> NDArray[np.float64] | None:
         """For each feature of numbers, the ends of an interval within which none weighs more than this.
@@ -197,7 +185,7 @@ class Weigher:
         """
         ends = np.stack([np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)])
         if self._ranked.size:
-            there = self._there[self._ranked] if self.missing == "weigh" else 0.0
+            there = self._there[0, self._ranked] if self.missing == "weigh" else 0.0
             found = self._map.interval(np.broadcast_to(level - there, self._ranked.shape))
             if found is None:
                 return None
@@ -234,80 +222,94 @@ class Weigher:
         """Which cells are missing in the pool."""
         return np.isnan(self._aligned(pool).values)
 
-    def directions(self, pool: Any) -> NDArray[np.int8]:
-        """Direction of each cell of the pool.
+    def cells(self, pool: Any, *, places: NDArray[np.int64] | None = None) -> CellWeights:
+        """Weigh the cells of a pool and find their directions.
 
-        Returns:
-            Rows × columns, positions among `biselect.columns.directions`.
+        Args:
+            pool: rows to choose from.
+            places: of rows of the reference itself, such as `own_places`; each is then weighed against the others.
         """
-        values, absent = self.read(pool)
-        names = directions()
-        found = np.empty(values.shape, dtype=np.int8)
-        for j, column in enumerate(self.columns):
-            places = np.array([names.index(name) for name in column.type.directions], dtype=np.int8)
-            found[:, j] = places[column.type.direction(column, values[:, j])]
-        if absent is not None:
-            found[absent] = names.index("missing")
-        return found
+        return self._cells(self._aligned(pool), places)
 
-    def problem(
+    @property
+    def own_places(self) -> NDArray[np.int64]:
+        """Where each row of the reference stands in its sample, -1 for those that do not."""
+        places = np.full(self.facts.reference_rows, -1)
+        if self._sample_rows is not None:
+            places[self._sample_rows] = np.arange(len(self._sample_rows))
+        return places
+
+    @cached_property
+    def sample(self) -> CellWeights:
+        """Some rows of the reference, each weighed against the others.
+
+        Raises:
+            InputError: the reference is a summary, which holds no rows.
+        """
+        if self._sample is None:
+            raise InputError("the part of a row as a whole needs rows of the reference, and a summary holds none")
+        return self._cells(self._sample, np.arange(len(self._sample)))
+
+    @cached_property
+    def whole_row(self) -> WholeRow:
+        """The sample of the reference, in which rows look for their neighbours."""
+        columns = [column.distribution for column in self.columns]
+        return WholeRow(columns, self.scale.residuals(self.sample.values), self.seed)
+
+    def problem(self, pool: Any, k: int, m: int, *, sample_names: Sequence[str] | None = None) -> SelectionProblem:
+        """The selection problem of a pool: which k rows and m directed columns stand out most together?
+
+        Args:
+            pool: rows to choose from.
+            k: how many samples.
+            m: how many columns.
+            sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
+        """
+        names = row_labels(pool) if sample_names is None else sample_names
+        return Scoring.of(self, self.cells(pool), k, m).problem(names, library_of(pool))
+
+    def plain_problem(
         self,
         pool: Any,
         k: int,
         m: int,
         *,
-        marginals: str | Marginals = "isolation",
+        marginals: Marginals | None = None,
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
-        whole: PoolFacts | None = None,
     ) -> SelectionProblem:
-        """The selection problem of a pool: W, its marginals, λ and the budgets.
+        """The problem of plain columns: the weights of cells, whatever their direction, and marginals of your own.
 
         Args:
             pool: rows to choose from.
             k: how many samples.
             m: how many features.
-            marginals: what rows and columns are worth on their own. `isolation`: m times how far a row stands apart as
-                a whole, see `isolation`; `none`; or a function of W and Z, such as `calibrate.paper.paper_marginals`.
+            marginals: from W and Z to what rows and columns are worth on their own, such as
+                `biselect.weights.paper.paper_marginals`; None for nothing.
             coupling_weight: λ.
-            sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
+            sample_names: as for `problem`.
             features: those to choose from; None for all in use.
-            whole: the larger table that these rows were kept from; None where they are the whole pool.
         """
-        if not callable(marginals):
-            _one_of("marginals", marginals, MARGINALS)
         values, absent = self.read(pool)
-        sample_names = row_labels(pool) if sample_names is None else sample_names
-        Z = self.scale.residuals(values)
-        W = self._with_gaps(self._weigh(Z), absent)
-        residuals, totals = Z, W.sum(axis=1)  # of all features: a row stands apart in all of them
+        W, Z = self._weights(values, absent), self.scale.residuals(values)
         if features is not None:
             columns = [self.feature_names.index(name) for name in features]
             W, Z = W[:, columns], Z[:, columns]
         elif self._named:
             features = self.feature_names
-        a, b = marginals(W, Z) if callable(marginals) else (np.zeros(W.shape[0]), np.zeros(W.shape[1]))
-        problem = SelectionProblem(
+        a, b = (None, None) if marginals is None else marginals(W, Z)
+        return SelectionProblem(
             coupling=W,
             sample_scores=a,
             feature_scores=b,
             k=k,
             m=m,
             coupling_weight=coupling_weight,
-            sample_names=None if sample_names is None else tuple(sample_names),
-            feature_names=None if features is None else tuple(features),
+            sample_names=row_labels(pool) if sample_names is None else sample_names,
+            feature_names=features,
             library=library_of(pool),
         )
-        if marginals == "isolation":
-            rows, of = (neighbour_rows(totals), len(W)) if whole is None else (whole.neighbour_rows(totals), whole.rows)
-            scores, around = np.zeros(len(W)), self._whole_row
-            if rows.size:
-                own = residuals[rows]
-                nearest = around.nearest(own)
-                scores[rows] = m * around.evidence(own, around.near_weight(nearest, k, of), nearest)
-            return replace(problem, sample_scores=scores)
-        return problem
 
     @property
     def beyond_weights(self) -> NDArray[np.float64]:
@@ -319,30 +321,18 @@ class Weigher:
             weights[j] = min(self.columns[j].type.beyond(self.columns[j]), self.cap)
         return weights
 
-    def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
-        """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
-        Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
-        found = np.zeros(len(Z))
-        found[rows] = self._whole_row.evidence(Z[rows], near_weight)
-        return found
-
-    def near_weight(self, pool: Any, k: int) -> float:
-        """How much the nearest reference row counts in `isolation` against one further away, from 0 to 1.
-
-        It counts where the reference is clean: where the k rows of the pool that are furthest from it are further than
-        its own rows explain.
-        """
-        Z, rows = self.residuals(pool), neighbour_rows(self.weights(pool).sum(axis=1))
-        around = self._whole_row
-        return around.near_weight(around.nearest(Z[rows]), checks.check_integer("k", k), len(Z))
-
-    @cached_property
-    def _whole_row(self) -> WholeRow:
-        if not self._sample:
-            raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
-        rows = np.vstack([self.residuals(block) for block in self._sample])
-        columns = [column.distribution for column in self.columns]
-        return WholeRow(columns, np.random.default_rng(self.seed).permutation(rows))
+    def _cells(self, matrix: NamedMatrix, places: NDArray[np.int64] | None) -> CellWeights:
+        """Rows as they are weighed; `places` is as for `CellWeights`."""
+        values, absent = self.read(matrix)
+        own = places is not None
+        sides = np.empty(values.shape, dtype=np.int8)
+        for j, column in enumerate(self.columns):
+            positions = np.array([directions().index(name) for name in column.type.directions], dtype=np.int8)
+            sides[:, j] = positions[column.type.direction(column, values[:, j])]
+        if absent is not None:
+            sides[absent] = directions().index("missing")
+        weights = self._weights(values, absent, matrix if own else None)
+        return CellWeights(rows=matrix, values=values, weights=weights, sides=sides, places=places)
 
     def _rows(self, table: Any) -> NDArray[np.float64]:
         """Residuals of the reference itself, NaN where a number is missing."""
@@ -373,29 +363,50 @@ class Weigher:
             rank_error=max(spread.rank_error / spread.size for spread in spreads),
         )
 
-    def _weigh(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self._labelled:
-            with np.errstate(over="ignore"):
-                scores = self._map.weigh(Z)
-        else:
-            scores = Z.copy()  # categories were weighed when they were read
-            if self._ranked.size:
-                with np.errstate(over="ignore"):
-                    scores[:, self._ranked] = self._map.weigh(Z[:, self._ranked])
-        if self.missing == "weigh" and self._there.any():
-            scores += self._there
-        return np.clip(scores, 0.0, self.cap, out=scores)
-
-    def _with_gaps(self, W: NDArray[np.float64], absent: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-        """The weights in which a missing number weighs as much as its being missing."""
+    def _weights(
+        self, values: NDArray[np.float64], absent: NDArray[np.bool_] | None, own: NamedMatrix | None = None
+    ) -> NDArray[np.float64]:
+        """Weights of rows that were read; `own` are the same rows where they are the reference's."""
+        W = np.empty(values.shape)
+        rows = max(1, CHUNK_CELLS // values.shape[1])
+        for start in range(0, len(values), rows):  # temporaries that stay in the heap cost no page faults
+            part = slice(start, start + rows)
+            W[part] = self._weigh(self.scale.residuals(values[part]), own=own is not None)
+        if own is not None:
+            for j in self._labelled:
+                weights = self.columns[j].type.weigh(self.columns[j], own.cells(j), own=True)
+                W[:, j] = np.clip(weights, 0.0, self.cap)
         if absent is not None and self.missing == "weigh":
-            W[absent] = np.broadcast_to(np.minimum(self._gap, self.cap), W.shape)[absent]
+            gap = np.minimum(self._gap[int(own is not None)], self.cap)
+            W[absent] = np.broadcast_to(gap, W.shape)[absent]
         return W
 
+    def _weigh(self, Z: NDArray[np.float64], *, own: bool = False) -> NDArray[np.float64]:
+        """Weights of residuals; of labels, which were weighed when they were read, the same again."""
+        scores = Z.copy()
+        if self._ranked.size:
+            numbers = Z if not self._labelled else Z[:, self._ranked]
+            with np.errstate(over="ignore"):
+                if own:
+                    scores[:, self._ranked] = self._map.weigh_own(numbers, self._distributions)
+                else:
+                    scores[:, self._ranked] = self._map.weigh(numbers)
+        if self.missing == "weigh" and self._there.any():
+            scores += self._there[int(own)]
+        return np.clip(scores, 0.0, self.cap, out=scores)
+
+    @property
+    def _distributions(self) -> list[Distribution]:
+        """Of the columns that the map weighs."""
+        return [self.columns[j].distribution for j in self._ranked]
+
     def _aligned(self, pool: Any) -> NamedMatrix:
-        """The pool with the columns of the reference."""
+        """The pool with the columns of the reference; flags may be numbers there."""
         self._require_fit()
-        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        matrix = align(as_matrix(pool), self._names, named=self._named, where="the pool")
+        numbers = {j: matrix.values[:, j] for j in self._flags if j not in matrix.labels}
+        flags = [j for j, own in numbers.items() if ((own == 0) | (own == 1) | np.isnan(own)).all()]
+        return replace(matrix, labels={**matrix.labels, **dict.fromkeys(flags, FLAG)}) if flags else matrix
 
     def _require_fit(self) -> None:
         if not hasattr(self, "columns"):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect_quantum.devices.circuit_files import StoredCircuit
+from biselect_quantum.devices import DeviceCircuit
 from biselect_quantum.devices.execution.outcomes import Outcome, outcome
 from biselect_quantum.devices.execution.run import StoredRun, is_fixed, load_run
 from biselect_quantum.devices.execution.runner import execute, progress
@@ -55,9 +55,9 @@ class Circuit:
         """What its compiled form for a device is sealed with."""
         return {"experiment": self.experiment, "cell": dict(self.cell), "on": on}
 
-    def check(self, stored: StoredCircuit, on: str, where: Path) -> None:
+    def check(self, stored: DeviceCircuit, on: str, where: Path) -> None:
         """Refuse a compiled circuit that is not this one for that device."""
-        sealed = stored.manifest.get(ORIGIN) or {}
+        sealed = stored.manifest().get(ORIGIN) or {}
         wanted = self.origin(on)
         if other := [name for name, value in wanted.items() if sealed.get(name) != value]:
             raise InputError(
@@ -196,6 +196,6 @@ def kept_run(home: Path, circuit: Circuit) -> StoredRun | None:
 def _kept_outcome(run: StoredRun) -> Outcome | None:
     """The figures of a finished run; None for one that is not, or that another process is at."""
     try:
-        return outcome(run, execute(run)) if progress(run)[0] == len(run.seeds) else None
+        return outcome(run, execute(run)) if progress(run)[0] == len(run.measurements) else None
     except BusyError:
         return None

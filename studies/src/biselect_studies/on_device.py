@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from biselect.core.files import write_folder
 from biselect.errors import InputError
 from biselect_quantum.circuits.thresholds import Threshold
-from biselect_quantum.devices.circuit_files import StoredCircuit, circuit_contents, load_circuit
+from biselect_quantum.devices import DeviceCircuit
+from biselect_quantum.devices.circuit_files import circuit_contents, load_circuit
 from biselect_quantum.devices.execution.outcomes import conclude, device_seconds
 from biselect_quantum.devices.execution.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
 from biselect_quantum.devices.execution.run import StoredRun, freeze, is_fixed, load_run, plan
@@ -87,7 +88,7 @@ class OnDevice:
         """What is to be run, circuit by circuit, with the device's estimated time; runs nothing."""
         found = []
         for circuit in self._circuits:
-            compiled = self._compiled(circuit).compiled
+            compiled = self._compiled(circuit)
             repeats, shots = circuit.size(self.on)
             run = kept_run(self._home, circuit)
             done: int | None
@@ -119,7 +120,7 @@ class OnDevice:
         stored = {circuit: self._compiled(circuit) for circuit in self._circuits}
         for circuit in self._circuits:  # all of them before the first is fixed
             if not is_fixed(run_folder(self._home, circuit)):
-                self._sampler.check(stored[circuit].compiled)
+                self._sampler.check(stored[circuit])
         for circuit in self._circuits:
             run = self._fixed(circuit, stored[circuit])
             if kind_of(self.on) == HARDWARE and circuit in self._left:
@@ -133,7 +134,7 @@ class OnDevice:
             except InputError as error:  # a run that was damaged meanwhile; what others found is kept
                 self.pending[circuit.name] = str(error)
 
-    def _compiled(self, circuit: Circuit) -> StoredCircuit:
+    def _compiled(self, circuit: Circuit) -> DeviceCircuit:
         """The circuit as it was compiled when it was first asked for, whatever the device has become since."""
         folder = self._home / circuit.name / COMPILED
         if not folder.exists():
@@ -144,11 +145,12 @@ class OnDevice:
         circuit.check(stored, self.on, folder)
         return stored
 
-    def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> StoredRun:
-        known = stored.manifest[ORIGIN]["threshold"]
+    def _fixed(self, circuit: Circuit, stored: DeviceCircuit) -> StoredRun:
+        known = stored.manifest()[ORIGIN]["threshold"]
         threshold = None if known is None else Threshold(**known)
         repeats, shots = circuit.size(self.on)
-        asked = plan(stored, self.on, shots=shots, repeats=repeats, seed=SEED, threshold=threshold)
+        sizes = {"shots": shots, "repeats": repeats, "seed": SEED}
+        asked = plan(stored, self.on, **sizes, threshold=threshold, controls=False)
         return freeze(stored, self._home / circuit.name / COMPILED, run_folder(self._home, circuit), asked)
 
     def _attempt(self, circuit: Circuit, run: StoredRun, *, wait: float | None, resubmit: bool = False) -> None:
@@ -158,7 +160,7 @@ class OnDevice:
             self._say(f"{circuit.name}: {text}")
 
         try:
-            sampler = None if progress(run)[0] == len(run.seeds) else self._sampler
+            sampler = None if progress(run)[0] == len(run.measurements) else self._sampler
             conclude(run, execute(run, sampler, wait=wait, resubmit=resubmit, say=say))
         except StillWaitingError as error:
             self.pending[circuit.name] = str(error)

@@ -2,27 +2,28 @@
 
 import numpy as np
 import pytest
+from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.quantum_info import Pauli, Statevector
 
 from biselect.errors import InputError
-from biselect_quantum.devices import PATHS, compile_circuit
 from biselect_quantum.devices.noise import cut_noise, noisy_shots
+from biselect_quantum.devices.noise.noisy_circuit import draw_trajectories, pauli_labels
 from biselect_quantum.devices.noise.sampling import _shared
-from biselect_quantum.devices.noise.trajectories import draw_trajectories, pauli_labels
 from biselect_studies.quantum import register_trees
 from biselect_studies.quantum.register_trees import register_shots
 
 SHOTS = 8000
+LIBRARY = get_standard_gate_name_mapping()
 
 
 def probabilities(noisy, tree, trajectory):
     """What a register's bits are under one trajectory of errors: a state vector, step by step."""
     own = [noisy.reads[bit] for bit in tree.bits]
-    state = Statevector.from_int(0, 2**noisy.circuit.num_qubits)
-    for number, step in enumerate(noisy.circuit.data):
-        place = [noisy.circuit.find_bit(qubit).index for qubit in step.qubits]
-        if step.operation.name != "measure" and (set(place) <= set(own) or not set(place) & set(own)):
-            state = state.evolve(step.operation, place)
+    state = Statevector.from_int(0, 2**noisy.width)
+    for number, step in enumerate(noisy.steps):
+        place = list(step.qubits)
+        if set(place) <= set(own) or not set(place) & set(own):
+            state = state.evolve(LIBRARY[step.name].base_class(*step.angles), place)
         for wrong, pauli in trajectory:
             if wrong == number:
                 state = state.evolve(Pauli(pauli_labels(len(place))[pauli]), place)
@@ -37,9 +38,9 @@ def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypa
     made = small.compiled(case, target, path)
     noisy = cut_noise(made, target)
     rng = np.random.default_rng(0)
-    trajectories = sorted(draw_trajectories(noisy.twirled, 300, rng), key=len)
+    trajectories = sorted(draw_trajectories(noisy, 300, rng), key=len)
     for trajectory in (trajectories[0], trajectories[-1]):
-        for tree in register_trees.register_trees(noisy, made):
+        for tree in register_trees.register_trees(noisy, 5):
             expected = probabilities(noisy, tree, trajectory)
             bits = tree.draw([trajectory], np.array([SHOTS]), rng)
             found = np.bincount(bits @ (1 << np.arange(bits.shape[1])), minlength=expected.size) / SHOTS
@@ -50,27 +51,22 @@ def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypa
 def test_shots_of_registers_lose_as_much_to_errors_as_those_of_the_whole(small):
     case, target = small.drawn(seed=4, qubits=7)
     made = small.compiled(case, target)
-    ours = register_shots(made, target, case.problem, 1500, seed=1)
-    whole = noisy_shots(made, target, case.problem, 1500, most_trajectories=60, seed=1)
+    ours = register_shots(made, 1500, seed=1)
+    whole = noisy_shots(made, 1500, most_trajectories=60, seed=1)
     assert ours.flawless == whole.flawless
-    masses = [each.shots.exact_budget_mass(case.problem) for each in (ours, whole)]
+    masses = [each.shots.exact_budget_mass for each in (ours, whole)]
     assert masses[0] == pytest.approx(masses[1], abs=0.06)
     assert "cross gates left out" in ours.label
-    again = register_shots(made, target, case.problem, 1500, seed=1).shots
+    again = register_shots(made, 1500, seed=1).shots
     assert np.array_equal(again.bits, ours.shots.bits) and np.array_equal(again.counts, ours.shots.counts)
-    flawless = register_shots(made, target, case.problem, 500, errors=False)
-    assert flawless.flawless == flawless.shots.exact_budget_mass(case.problem) == 1
+    flawless = register_shots(made, 500, errors=False)
+    assert flawless.flawless == flawless.shots.exact_budget_mass == 1
 
 
 def test_a_register_with_a_loop_is_refused(small):
     case, target = small.drawn(seed=5, qubits=6, split=5, extra=12)
     with pytest.raises(InputError, match="close a loop; use noisy_shots"):
-        register_shots(
-            compile_circuit(case.program, target, case.layout, PATHS["opt3-cz"], angles=case.angles),
-            target,
-            case.problem,
-            10,
-        )
+        register_shots(small.compiled(case, target, "opt3-cz"), 10)
 
 
 def test_few_trajectories_stand_in_for_many_and_no_shot_is_lost():

@@ -31,7 +31,7 @@ def test_the_nearest_choice_of_lowest_energy_is_taken(seed):
     """The slow twin looks at every choice."""
     rng = np.random.default_rng(seed)
     problem = problem_of(rng)
-    shots = Shots.of_table(rng.integers(2, size=(12, 9)), rng.integers(1, 4, size=12))
+    shots = Shots.of_table(rng.integers(2, size=(12, 9)), rng.integers(1, 4, size=12), problem=problem)
     every = choices(problem)
     wanted = {}
     for row, count in zip(shots.bits.astype(np.int64), shots.counts, strict=True):
@@ -41,15 +41,15 @@ def test_the_nearest_choice_of_lowest_energy_is_taken(seed):
         near = every[far == far.min()]
         best = tuple(near[problem.bit_energies(near).argmin()].tolist())
         wanted[best] = wanted.get(best, 0) + int(count)
-    found = repair(shots, problem)
+    found = repair(shots)
     assert {tuple(row): int(count) for row, count in zip(found.bits.tolist(), found.counts, strict=True)} == wanted
 
 
 def test_rules_hold_after_repair():
     rng = np.random.default_rng(0)
     problem = problem_of(rng, sample_rules={"forced_in": [0]})
-    found = repair(Shots.of_table(rng.integers(2, size=(200, 9)), np.ones(200, dtype=np.int64)), problem)
-    assert found.inside(problem).all() and found.bits[:, 0].all()
+    found = repair(Shots.of_table(rng.integers(2, size=(200, 9)), problem=problem))
+    assert found.inside.all() and found.bits[:, 0].all()
 
 
 def test_random_strings_stand_beside_what_was_measured():
@@ -59,12 +59,12 @@ def test_random_strings_stand_beside_what_was_measured():
     every = choices(problem)
     energies = problem.bit_energies(every)
     goal = float(energies.min())
-    noise = Shots.of_table(rng.integers(2, size=(20_000, 9)), np.ones(20_000, dtype=np.int64))
-    found = mend(problem, [noise, noise], goal=goal, taken=50_000)
+    noise = Shots.of_table(rng.integers(2, size=(20_000, 9)), problem=problem)
+    found = mend([noise, noise], goal=goal, taken=50_000)
     assert found.hits > 2 * round(50_000 * found.strict_hit_rate.value) > 0
     assert found.hit_rate.value * 50_000 / 40_000 < 1.1 * found.uniform_hit_rate.value
     assert found.hit_rate.low < found.hit_rate.value < found.hit_rate.high
-    best = Shots.of_table(every[[energies.argmin()]], np.array([100]))
-    found = mend(problem, [best], goal=goal, taken=200)
+    best = Shots.of_table(every[[energies.argmin()]], np.array([100]), problem=problem)
+    found = mend([best], goal=goal, taken=200)
     assert (found.hits, found.hit_rate.value, found.best_energy) == (100, 0.5, goal)
     assert found.shuffled_hit_rate.low <= 1 / len(every) <= found.shuffled_hit_rate.high

@@ -4,7 +4,7 @@ import pytest
 import biselect as bs
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices import compile_problem, load_target
+from biselect_quantum.devices import compile_problem
 from biselect_studies.quantum.trade import best_of, flawless, trade
 
 pytest.importorskip("qiskit_aer")
@@ -36,7 +36,7 @@ def test_a_trade_is_drawn(points):
 def test_the_chance_of_no_error_is_the_product_of_all(points):
     """Beside the noise model: fewer shots are without any error than meet the budgets."""
     made = points[0].bundle
-    chance = flawless(made.compiled, made.target)
+    chance = flawless(made)
     assert 0.5 < chance < points[0].mass
     with pytest.raises(InputError, match="no recorded error"):
-        flawless(compile_problem(made.problem, "iqm-54", compare=False).compiled, load_target("iqm-54"))
+        flawless(compile_problem(made.problem, "iqm-54", compare=False))

@@ -45,7 +45,7 @@ def column(kind: pa.DataType, values) -> pa.Array:
 
 
 def values_of(kind, start):
-    return [str(value) for value in range(start, start + 3)] if kind in TEXTS else list(range(start, start + 3))
+    return [f"v{value}" for value in range(start, start + 3)] if kind in TEXTS else list(range(start, start + 3))
 
 
 def in_doors(folder: Path) -> list[list]:

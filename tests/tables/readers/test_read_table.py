@@ -16,7 +16,7 @@ from biselect.progress import steps_of
 from biselect.tables import provenance
 from biselect.tables._table import Table
 from biselect.tables.problem_files import read_problem
-from biselect.tables.readers import read_table
+from biselect.tables.readers import read_table, reading_of
 from biselect.tables.readers.sources import Source
 
 ROWS = {"id": ["a", "b"], "x": [1, 2], "y": [0.5, None], "ok": [True, False]}
@@ -78,7 +78,7 @@ def test_half_a_character_becomes_a_sign_that_can_be_written(tmp_path):
     table = read_table(path)
     assert all(name.encode() for name in table.column_names)
     assert table.column_names[0].endswith("\ufffd")
-    assert table["n"].to_pylist() == ["123456789012345678901234567890"]
+    assert table["n"].to_pylist() == [float(123456789012345678901234567890)]
 
 
 @pytest.mark.parametrize("packed", ["gz", "zst"])
@@ -108,6 +108,8 @@ def test_sqlite_gives_a_table_or_the_answer_to_a_query(sqlite):
         "note": ["n", "2"],
     }
     assert read_table(f"{sqlite}::select x/2.0 as half from sales")["half"].to_pylist() == [0.5, 1.0]
+    assert read_table(f"{sqlite}::select x, x from sales").column_names == ["x", "x (2)"]
+    assert reading_of(read_table(sqlite)).part == "sales"  # the table with the most rows
     [entry] = provenance("c", 0, [f"{sqlite}::sales"])["inputs"]
     assert entry["name"] == "shop.db::sales"
     assert read_problem(f"{sqlite}::select id, x, 1 as z from sales", k=1, m=1, id_column="id").feature_names == (
@@ -119,10 +121,8 @@ def test_sqlite_gives_a_table_or_the_answer_to_a_query(sqlite):
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("", "name one of its tables"),
         ("::nothing", "has no table 'nothing'; it has 'endless', 'other', 'sales'"),
         ("::select absent from sales", "no such column"),
-        ("::select x, x from sales", "column 'x' stands more than once"),
         ("::other", "no rows"),
         ("::with t as (select 1) delete from sales", "SQLite says"),
     ],
@@ -152,8 +152,7 @@ def test_duckdb_is_known_by_its_content_and_cannot_reach_other_files(tmp_path):
     assert read_table(f"{path}::sales").to_pydict() == {"id": ["a"], "x": [1], "t": [datetime.date(2024, 1, 2)]}
     with pytest.raises(InputError, match="DuckDB says"):
         read_table(f"{path}::theirs")
-    with pytest.raises(InputError, match="name one of its tables"):
-        read_table(path)
+    assert read_table(path).num_rows == 1 and reading_of(read_table(path)).part == "sales"  # the others are views
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):
@@ -164,7 +163,8 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 @pytest.fixture
 def workbook(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.active.title = "Sales"
     for row in ([], ["id", "x", "when"], ["a", 1, datetime.datetime(2024, 1, 2)], [], ["b", "#N/A", None]):
@@ -178,8 +178,7 @@ def workbook(tmp_path):
 def test_a_sheet_of_a_workbook_is_a_table(workbook):
     table = read_table(f"{workbook}::Sales")
     assert table.to_pydict() == {"id": ["a", "b"], "x": [1, None], "when": [datetime.datetime(2024, 1, 2), None]}
-    with pytest.raises(InputError, match=r"name one of its sheets as t.xlsx::SHEET; it has 'Sales', 'Empty'"):
-        read_table(workbook)
+    assert read_table(workbook).equals(table) and reading_of(read_table(workbook)).part == "Sales"
     with pytest.raises(InputError, match="the sheet is empty"):
         read_table(f"{workbook}::Empty")
     with pytest.raises(InputError, match="has no sheet 'None'"):
@@ -187,7 +186,8 @@ def test_a_sheet_of_a_workbook_is_a_table(workbook):
 
 
 def test_two_cells_far_apart_take_no_memory(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD1048576"] = "x", 1
     book.save(tmp_path / "t.xlsx")
@@ -195,12 +195,11 @@ def test_two_cells_far_apart_take_no_memory(tmp_path):
         read_table(tmp_path / "t.xlsx")
 
 
-@pytest.mark.parametrize(("module", "name"), [("openpyxl", "t.xlsx"), ("duckdb", "t.db")])
-def test_an_absent_library_is_named_with_its_extra(tmp_path, monkeypatch, module, name):
-    (tmp_path / name).write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
-    monkeypatch.setitem(__import__("sys").modules, module, None)
+def test_an_absent_library_is_named_with_its_extra(tmp_path, monkeypatch):
+    (tmp_path / "t.db").write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(MissingDependencyError, match=r"pip install '\.\["):
-        read_table(tmp_path / name)
+        read_table(tmp_path / "t.db")
 
 
 @pytest.fixture
@@ -215,7 +214,7 @@ def parts(tmp_path):
 
 def test_a_folder_or_a_glob_of_parquet_is_one_table(parts):
     whole = read_table(parts)
-    assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": ["2023", "2023", "2024", "2024"]}
+    assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": [2023, 2023, 2024, 2024]}
     assert read_table(f"{parts}/**/*.parquet").to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab")}
     assert summed_up(Table(parts), Threads(), steps_of(False)).rows == 4
     assert len(provenance("c", 0, [parts])["inputs"]) == 2

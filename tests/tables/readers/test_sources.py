@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.errors import InputError
 from biselect.large.spool import partitions_of
+from biselect.tables import Table
 from biselect.tables.readers import read_table
 from biselect.tables.readers.sources import Source
 
@@ -55,7 +56,7 @@ def test_a_partition_may_begin_with_an_underscore_and_what_is_named_is_read(tmp_
     write(tmp_path / "sales" / "_day=1" / "a.parquet")
     write(tmp_path / "sales" / "_old" / "b.parquet")
     assert rows_by_every_door(tmp_path / "sales") == {3}
-    assert read_table(tmp_path / "sales")["_day"].to_pylist() == ["1"] * 3
+    assert read_table(tmp_path / "sales")["_day"].to_pylist() == [1] * 3
     for named in ("_old", "_old/*.parquet", "_old/b.parquet"):
         assert rows_by_every_door(tmp_path / "sales" / named) == {3}
     with pytest.raises(InputError, match=r"names that begin with \. or _ are passed over"):
@@ -154,7 +155,8 @@ def test_names_of_folders_say_what_arrow_reads_in_them(tmp_path_factory, values,
     expected = pads.dataset(home, format="parquet", partitioning=folders, ignore_prefixes=["."]).to_table()
     assert dict(zip(expected["v"].to_pylist(), expected[name].to_pylist(), strict=True)) == dict(enumerate(values))
     found, parts = read_table(home), partitions_of(home)
-    assert dict(zip(found["v"].to_pylist(), found[name].to_pylist(), strict=True)) == dict(enumerate(values))
+    expected = Table(expected.sort_by("v")).read()  # texts as what they hold
+    assert found.sort_by("v")[name].to_pylist() == expected[name].to_pylist()
     blocks = pa.concat_tables(block for part in parts.parts for _, block in part.blocks([name]))
     assert blocks[name].to_pylist() == found[name].to_pylist()
 

@@ -19,14 +19,14 @@ from biselect_quantum.circuits.schedule import Schedule
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import Start
 from biselect_quantum.shots import Samples
-from biselect_quantum.simulate.backends import GpuBatch, choose_backend, make_simulator, takes_batches
+from biselect_quantum.simulate.backends import choose_backend, make_simulator
 from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
 from biselect_quantum.simulate.limits import NEVER, Stop, check_memory, check_stop, parts
 from biselect_quantum.simulate.states import dense_vector, quantile, sample_state
 
 if TYPE_CHECKING:
     from biselect_quantum.circuits.training.records import Training
-    from biselect_quantum.simulate.backends import Batches
+    from biselect_quantum.options import TrainingOptions
 
 
 class Ansatz:
@@ -74,15 +74,10 @@ class Ansatz:
         progress: Callable[[float], None] | None = None,
         stop: Stop = NEVER,
     ) -> None:
-        self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
+        spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
         self.backend = choose_backend(problem) if backend == "auto" else backend
-        self._sample_terms = np.array([group.sample for group in self.groups])
-        self._feature_terms = np.array([group.feature for group in self.groups])
-        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
-        # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
-        all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
-        self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
+        self._take(spec)
         self.samples, self.features = spec.registers
         self._start = spec.start_state
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
@@ -91,6 +86,16 @@ class Ansatz:
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator: Any = self._make_simulator()
         self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
+
+    def _take(self, spec: AnsatzSpec) -> None:
+        """Write the phases of a circuit as the simulator takes them."""
+        self.spec, problem = spec, spec.problem
+        self._sample_terms = np.array([group.sample for group in self.groups])
+        self._feature_terms = np.array([group.feature for group in self.groups])
+        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
+        # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
+        all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
+        self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
 
     @classmethod
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
@@ -136,6 +141,12 @@ class Ansatz:
         other.spec = self.spec.changed(schedule=schedule)
         return other
 
+    def with_spec(self, spec: AnsatzSpec) -> Ansatz:
+        """Another circuit of the same problem, mixer and start, with other phases; both share one simulator."""
+        other = copy(self)
+        other._take(spec)
+        return other
+
     def with_own_simulator(self, dtype: Any = None) -> Ansatz:
         """The same ansatz with a simulator of its own, for another thread or in another precision."""
         other = copy(self)
@@ -154,10 +165,10 @@ class Ansatz:
         other._simulator.stop = stop
         return other
 
-    def train(self, **how: Any) -> Training:
+    def train(self, options: TrainingOptions | None = None, **more: Any) -> Training:
         """Choose angles; see `biselect_quantum.train`."""
-        trained: Training = resolve_name("biselect_quantum.circuits.training:train")(self, **how)  # built on this file
-        return trained
+        run: Callable[..., Training] = resolve_name("biselect_quantum.circuits.training:train")  # built on this file
+        return run(self, options, **more)
 
     @property
     def energies(self) -> NDArray[np.float64]:
@@ -173,15 +184,13 @@ class Ansatz:
             Phases and mixing angles of the p layers, in radians. The phase of a choice is exp(+i·sum) of its entries,
             as energies are minus scores.
         """
-        return self._layers(self.schedule.expand(angles))
-
-    def _layers(self, table: NDArray[np.float64]) -> Layers:
-        gammas = table[..., :-1]
+        table = self.schedule.expand(angles)
+        gammas = table[:, :-1]
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=(gammas @ self._pair_terms).reshape(*gammas.shape[:-1], *self.problem.coupling.shape),
-            mixing=np.ascontiguousarray(table[..., -1]),
+            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
+            mixing=np.ascontiguousarray(table[:, -1]),
         )
 
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
@@ -222,102 +231,14 @@ class Ansatz:
         return value, self._by_angle(by_pair)
 
     def _by_angle(self, gradient: PairGradient) -> NDArray[np.float64]:
-        """The gradient by the free angles, of one circuit or a batch."""
-        by_group = gradient.pair.reshape(*gradient.mixing.shape, -1) @ self._by_pair
-        return self.schedule.pull_back(np.concatenate([by_group, gradient.mixing[..., None]], axis=-1))
-
-    def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
-        """Expectation values of a batch of angle vectors.
-
-        Args:
-            angles: (batch, size), radians.
-            observable: the energy by default.
-
-        Returns:
-            (batch,) values; each is that of `expectation` to within rounding.
-        """
-        vectors = self._batch(angles)
-        batches = self._cpu_batches(len(vectors), observable)
-        if self.runs_batches and len(vectors):
-            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
-        if batches is not None:
-            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
-        return np.array([self.expectation(vector, observable) for vector in vectors])
-
-    def many_with_gradients(
-        self, angles: ArrayLike, observable: Observable = ENERGY
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expectation values and gradients of a batch of angle vectors.
-
-        Args:
-            angles: (batch, size), radians.
-            observable: the energy by default.
-
-        Returns:
-            (batch,) values and (batch, size) derivatives.
-        """
-        vectors = self._batch(angles)
-        batches = self._cpu_batches(len(vectors), observable)
-        if self.runs_batches and len(vectors):
-            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
-            return values, self.schedule.pull_back(gradients)
-        if batches is not None:
-            layers = self._layers(self.schedule.expand_batch(vectors))
-            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
-            return values, self._by_angle(by_phase)
-        results = [self.value_and_gradient(vector, observable) for vector in vectors]
-        gradients = np.array([gradient for _, gradient in results]).reshape(-1, self.size)
-        return np.array([value for value, _ in results]), gradients
-
-    def hit_amplitudes_with_gradients(
-        self, angles: ArrayLike, observable: Observable
-    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
-
-        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
-        order of the sector, and their squared sizes add up to the hit rate. From a basis state the global phase is
-        that of the circuit without the phase of its first layer.
-        """
-        vectors = self._batch(angles)
-        batches = self._cpu_batches(None, observable)
-        if not len(vectors) or batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
-            raise InputError(
-                "amplitudes of hits need angles, backend='compiled', a small sector, one hit at least and at most 8 "
-                "hits, and at least 2 layers"
-            )
-        layers = self._layers(self.schedule.expand_batch(vectors))
-        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
-        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
-        return amplitudes, by_angle[0] + 1j * by_angle[1]
-
-    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
-        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
-        self._check(observable)
-        check_stop(self._stop)
-        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
-        return None if find is None else find(count, from_basis=isinstance(self.spec.start, tuple))
+        """The gradient by the free angles."""
+        by_group = gradient.pair.reshape(len(gradient.mixing), -1) @ self._by_pair
+        return self.schedule.pull_back(np.column_stack([by_group, gradient.mixing]))
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
         if observable.values is not None and observable.values.shape != shape:
             raise InputError(f"an observable must have the shape {shape}, got {observable.values.shape}")
-
-    def _batch(self, angles: ArrayLike) -> NDArray[np.float64]:
-        vectors = np.asarray(angles, dtype=np.float64)
-        if vectors.ndim != 2 or vectors.shape[1] != self.size:
-            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
-        return vectors
-
-    @property
-    def runs_batches(self) -> bool:
-        """Whether the GPU runs a whole batch at once: its sector is small."""
-        return self.backend == "gpu" and takes_batches(self.problem.sector)
-
-    def _gpu_batch(self) -> Any:
-        if "batches" not in self._tables:
-            how = (self.problem, self.samples, self.features, self._by_pair, self._start)
-            self._tables["batches"] = GpuBatch(*how)
-        return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state inside the sector.

@@ -114,27 +114,20 @@ class Schedule:
             raise InputError(
                 f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {vector.shape}"
             )
-        return self.expand_batch(vector[None])[0]
-
-    def expand_batch(self, angles: ArrayLike) -> NDArray[np.float64]:
-        """Layer angles (batch, p, G + 1) of a batch of free angles, (batch, free)."""
-        vectors = np.asarray(angles, dtype=np.float64)
-        if vectors.ndim != 2 or vectors.shape[1] != self.size:
-            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
-        if not np.isfinite(vectors).all():
-            raise InputError(f"angles must be finite, got {vectors[~np.isfinite(vectors).all(axis=1)][0]}")
-        return (vectors @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
+        if not np.isfinite(vector).all():
+            raise InputError(f"angles must be finite, got {vector}")
+        return self.matrix @ vector
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Pull a gradient by layer angles back to the free angles.
 
         Args:
-            gradient: (…, p, G + 1).
+            gradient: (p, G + 1).
 
         Returns:
-            (…, size).
+            (size,).
         """
-        return gradient.reshape(*gradient.shape[:-2], -1) @ self.matrix.reshape(-1, self.size)
+        return gradient.ravel() @ self.matrix.reshape(-1, self.size)
 
     def embed(self, angles: ArrayLike, into: Schedule) -> NDArray[np.float64]:
         """Find the free angles of a larger schedule that give the same circuit.

@@ -106,7 +106,16 @@ class AnsatzSpec:
                 strict=True,
             )
         )
-        vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts, grover=grover)
+        checked = {
+            "problem": problem,
+            "schedule": plan,
+            "mixer": classes,
+            "start": begin,
+            "groups": parts,
+            "grover": grover,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # it is frozen from here on
 
     @property
     def depth(self) -> int:
@@ -164,6 +173,7 @@ class AnsatzSpec:
         schedule: str | Schedule | None = None,
         mixer: Any = None,
         start: Start | None = None,
+        groups: Sequence[CostGroup] | None = None,
         seed: int | np.random.Generator | None = 0,
     ) -> AnsatzSpec:
         """Change some parts of the circuit and keep the others; another depth takes the schedule of the same name."""
@@ -178,7 +188,7 @@ class AnsatzSpec:
             schedule,
             (GROVER if self.grover else self.mixer) if mixer is None else mixer,
             own_start if start is None else start,
-            groups=self.groups,
+            groups=self.groups if groups is None else groups,
             seed=seed,
         )
 

@@ -15,8 +15,8 @@ from biselect_quantum.cli._readers import read_angles, read_start
 from biselect_quantum.options import CircuitOptions
 
 if TYPE_CHECKING:
-    from biselect_quantum.devices.compiled_circuit import Resources
     from biselect_quantum.devices.device_circuit import DeviceCircuit
+    from biselect_quantum.devices.resources import Resources
 
 ALWAYS = ("depth", "2q depth", "2q gates")  # columns that are shown whatever they hold
 NOTHING_TO_TELL = {"0", "unknown"}
@@ -42,7 +42,7 @@ def compile_(
             *("target", "path", "registers", "keep", "seed"),
             depth="p; known for angles from a file, else 3.",
             schedule="Of the angles: known for those of a file; else fully-grouped, bilinear for a list.",
-            start="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json.",
+            start="auto (the likeliest to find the best), reach, random, canonical, dicke, or a selection.json.",
         ),
     ] = CircuitOptions(target="boston", path="y-frame", registers="auto", start="auto", keep="edges"),
     output: Annotated[
@@ -71,7 +71,7 @@ def compile_(
     if output.out is not None:
         check_folder(output.out, NAMES)  # before the work, not after it
     loaded = read_problem(problem, k, m, columns.id, columns.exclude)
-    bundle = compile_problem(
+    compiled = compile_problem(
         loaded,
         circuit.target,
         read_angles(angles),
@@ -84,12 +84,12 @@ def compile_(
         seed=circuit.seed,
         progress=steps.say,
     )
-    written = [] if output.out is None else write_circuit(output.out, bundle)
+    written = [] if output.out is None else write_circuit(output.out, compiled)
     if output.json:
-        show_json(bundle.manifest())
+        show_json(compiled.manifest())
     else:
-        _show(bundle)
-    for note in bundle.notes:
+        _show(compiled)
+    for note in compiled.notes:
         steps.say(
             f"warning: {note}. Such angles may do no better than chance; leave --angles out to train them for this "
             "very circuit",
@@ -99,34 +99,36 @@ def compile_(
         steps.say(f"wrote {file}")
 
 
-def _show(bundle: DeviceCircuit) -> None:
-    from biselect_quantum.devices.compile import added_layer
-
-    ours, manifest, placement = bundle.compiled.resources, bundle.manifest(), bundle.placement
-    n, d = bundle.patch.n_samples, bundle.patch.n_features
-    title = f"{n} + {d} qubits of {bundle.compiled.target}, p = {manifest['depth']}, {bundle.schedule}"
-    retained, edges = f"{100 * bundle.retained_share:.2f} %", bundle.on_edges
-    rows = [] if edges is None else [("hardware edges alone", edges[0], "", f"{100 * edges[1]:.2f} %")]
-    rows += [(name, other, "", retained) for name, other in bundle.references.items()]
+def _show(circuit: DeviceCircuit) -> None:
+    ours, manifest = circuit.resources, circuit.manifest()
+    n, d = circuit.patch.n_samples, circuit.patch.n_features
+    title = f"{n} + {d} qubits of {circuit.target.description}, p = {manifest['depth']}, {manifest['schedule']}"
+    retained, edges = f"{100 * circuit.retained_share:.2f} %", circuit.on_edges
+    rows = (
+        [] if edges is None else [("hardware edges alone", edges.resources, "", f"{100 * edges.retained_share:.2f} %")]
+    )
+    rows += [(name, other, "", retained) for name, other in circuit.references.items()]
     rows += [
-        (bundle.compiled.path.name, ours, "", retained),
-        ("a layer more", added_layer(bundle.compiled, bundle.target), "+", ""),
+        (circuit.path.name, ours, "", retained),
+        ("a layer more", circuit.added_layer(), "+", ""),
     ]
     everything = {name: [_cells(resources)[name] for _, resources, *_ in rows] for name in _cells(ours)}
     columns = [name for name, cells in everything.items() if name in ALWAYS or {*cells} - NOTHING_TO_TELL]
     table = figures(title, "path", *columns, *(["mass kept"] if edges is not None else []))
     for number, (name, _, sign, share) in enumerate(rows):
         cells = [sign + everything[column][number] for column in columns]
-        bold = "bold" if name == bundle.compiled.path.name else None
+        bold = "bold" if name == circuit.path.name else None
         table.add_row(name, *cells, *([share] if edges is not None else []), style=bold)
     show_table(table)
-    for name, other in bundle.references.items():
+    for name, other in circuit.references.items():
         show_line(
             f"Against {name}: depth {_cut(ours.depth, other.depth)}, two-qubit gates "
             f"{_cut(ours.two_qubit_gates, other.two_qubit_gates)}, time {_cut(ours.duration, other.duration)}"
         )
-    line = f"{bundle.mask.sum()} of {n * d} couplings stay: {retained} of the mass"
-    if not bundle.mask.all():
+    line = f"{circuit.mask.sum()} of {n * d} couplings stay: {retained} of the mass"
+    if not circuit.mask.all():
+        placement = circuit.placement
+        assert placement is not None
         proof = "proven the most" if placement.proven_optimal else f"within {100 * placement.gap:.0f} % of the most"
         line += f", {proof} that any placement keeps there"
     show_line(line)

@@ -13,7 +13,7 @@ from biselect.cli.console import Steps
 from biselect.cli.from_options import FIRST, Only, among
 from biselect.cli.options import Output
 from biselect.errors import InputError
-from biselect.pages.terminal import printable, show_line, show_table
+from biselect.pages.terminal import figures, printable, show_line, show_table
 from biselect_quantum.cli._readers import read_threshold
 from biselect_quantum.options import RunOptions
 
@@ -74,6 +74,7 @@ def run(
     fixed_run = sampler = None
     if is_run(content):
         typed = {"on": on, **{name: getattr(options, name) for name in FIXED}, "out": output.out}
+        typed["alone"] = options.alone or None
         if fixed := [f"--{name}" for name, value in typed.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
@@ -84,9 +85,17 @@ def run(
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
         goal = read_threshold(options.threshold, circuit.problem)
-        numbers = {"shots": options.shots or SHOTS, "repeats": options.repeats or REPEATS, "seed": options.seed or 0}
-        wishes = plan(circuit, on, **numbers, threshold=goal, readout=options.readout or 0)
-    if warning := foreign_device(wishes["on"], circuit.manifest["target"]["name"]):
+        wishes = plan(
+            circuit,
+            on,
+            shots=options.shots or SHOTS,
+            repeats=options.repeats or REPEATS,
+            seed=options.seed or 0,
+            threshold=goal,
+            readout=options.readout or 0,
+            controls=not options.alone,
+        )
+    if warning := foreign_device(wishes["on"], circuit.manifest()["target"]["name"]):
         steps.say(f"warning: {warning}", style="bold yellow")
     if options.dry_run:
         return _show_plan(forecast(circuit, wishes), output.json)
@@ -137,7 +146,6 @@ def _show(outcome: Outcome) -> None:
     strict, repaired, run = outcome.strict, outcome.repaired, outcome.run
     several = strict.repeats > 1  # one repeat has no range
     pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
-    hits = f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}"
     proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
     evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
     by_repeat = "lowest and highest repeat"
@@ -146,12 +154,11 @@ def _show(outcome: Outcome) -> None:
         ("exact-budget mass", _percent(strict.feasible_rate.value), pooled),
         *([("", "", _between(strict.feasible_rate, by_repeat))] if several else []),
         ("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}"),
-        ("BK hit rate", _percent(strict.hit_rate.value), hits),
-        *([("", "", _between(strict.hit_rate_by_repeat, by_repeat))] if several else []),
         ("best energy", _number(strict.best_energy), evidence),
         ("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots"),
         ("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}"),
         ("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference"),
+        ("g_dense", f"{outcome.dense_gain:.3g}", "1: its sparse optimum is the dense one; 0: chance"),
     ]
     title = printable(f"{run.on}: {outcome.kind}")
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
@@ -161,20 +168,42 @@ def _show(outcome: Outcome) -> None:
     for row in rows:
         table.add_row(*map(printable, row))
     show_table(table)
+    _show_hits(outcome)
     if outcome.uncorrected:
         show_line(f"Readout was not corrected: {outcome.uncorrected}")
     if corrected := outcome.corrected:
-        hit = corrected.hit_rate
-        rate = "of too many choices" if hit is None else f"{_percent(hit.value)} {_between(hit, '95 %')}"
         show_line(
             f"Readout corrected, an estimate: exact-budget mass {_percent(corrected.feasible_rate.value)} "
-            f"{_between(corrected.feasible_rate, '95 %')}, BK hit rate {rate}; a bit is "
+            f"{_between(corrected.feasible_rate, '95 %')}; a bit is "
             f"misread in {_percent(corrected.misread)} of {corrected.calibration_shots} calibration shots"
         )
     show_line(
         f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
         f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"
     )
+
+
+def _show_hits(outcome: Outcome) -> None:
+    """Hits of the threshold, each row beside the others; circuits as measured, what is classical without errors."""
+    strict, run = outcome.strict, outcome.run
+    if not outcome.nulls:
+        show_line("No hit rate: it says nothing without its controls, which this run does not measure")
+        return
+    known = run.circuit.manifest()["knowledge"] or "angles of unknown training"
+    title = f"Hits of energy ≤ {strict.threshold:.6g} in {strict.shots:,} shots, {known}"
+    table = figures(title, "", "hits", "share", "95 % interval", "seen", "beats start", "in budget")
+    for row in outcome.nulls:
+        measured = strict if row["row"] == "full" else outcome.controls.get(row["row"])
+        rate: Range = row["rate"]
+        between = "exact" if rate.low == rate.high else f"{_percent(rate.low)}, {_percent(rate.high)}"
+        cells = [f"{row['hits']:.4g}", _percent(rate.value), between, f"{row['seen']:.3f}"]
+        cells += ["", ""] if measured is None else [_share(measured.improved), _percent(measured.feasible_rate.value)]
+        table.add_row(row["what"], *cells, style="bold" if measured is strict else None)
+    show_table(table)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else _percent(value)
 
 
 def _percent(share: float) -> str:
@@ -186,4 +215,4 @@ def _between(figure: Range, of: str) -> str:
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return "none" if value is None else f"{value:{sign}.4g}"
+    return "none" if value is None else f"{round(value, 9) + 0.0:{sign}.4g}"

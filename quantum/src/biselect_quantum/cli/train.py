@@ -15,6 +15,7 @@ from biselect.cli.options import ROW_NAMES, KOfTable, MOfTable, Output, Problem
 from biselect.errors import InputError
 from biselect.options import Columns
 from biselect.pages.terminal import figures, show_line, show_table, visible_json
+from biselect_quantum.cli._nulls import seeds_of, show_nulls
 from biselect_quantum.cli._readers import read_angles, read_start, read_threshold
 from biselect_quantum.options import CircuitOptions, TrainingOptions
 
@@ -60,6 +61,8 @@ def train(
 
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from biselect.core.files import write_folder
@@ -67,6 +70,7 @@ def train(
     from biselect.core.threads import NEVER, OutOfTimeError, run_until
     from biselect.tables.problem_files import read_problem
     from biselect_quantum.circuits import Ansatz
+    from biselect_quantum.circuits.controls import nulls
     from biselect_quantum.circuits.training.records import OtherTrainingError
     from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
     from biselect_quantum.plot.circuit_figures import training_picture
@@ -100,6 +104,7 @@ def train(
                 evaluations=training.evaluations,
                 seconds=None if training.seconds is None else max(1e-3, end - time.perf_counter()),
                 seed=circuit.seed,
+                seeds=training.seeds,
                 workers=training.workers,
                 checkpoint=checkpoint,
                 progress=progress,
@@ -119,6 +124,13 @@ def train(
             "give --fresh to begin anew, or name another --out"
         ) from None
     in_full = training.seconds is None or loaded.sector.size <= LARGE
+    seeds = training.nulls
+    if seeds is None:
+        seeds = 0 if training.seconds is not None else seeds_of(trained.seconds or 0.0)
+    if seeds:
+        with steps.step("Training controls", shown_as="rows") as progress:
+            table = nulls(ansatz, trained, seeds=seeds, progress=progress)
+        trained = replace(trained, nulls=table.to_dict())
     if out is not None and checkpoint is not None:
         files: dict[str, str | bytes] = {out.name: trained.to_json()}
         if in_full:
@@ -133,6 +145,8 @@ def train(
         _show(ansatz, trained, in_full)
     if not in_full:
         steps.say("note: the optimum and the picture need all choices; leave out --seconds to have them")
+    if not seeds:
+        steps.say("note: a hit rate says nothing without its nulls, so none is printed; --nulls 8 trains them")
     for note in trained.notes:
         steps.say(f"note: {note}", style="yellow")
 
@@ -200,28 +214,21 @@ def _ways_out(error: TooLargeError, target: str | None) -> str:
 
 def _show(ansatz: Ansatz, trained: Training, in_full: bool) -> None:
     """The figures before and after; those that need the energies of all choices only in full."""
-    import numpy as np
-
     from biselect_quantum.uniform import uniform_energy
 
     title = f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"
     table = figures(title, "", "uniform feasible", "trained")
-    rows: list[tuple[str, Any, Any]] = [("expected energy", uniform_energy(ansatz.problem)[0], trained.energy)]
-    goal, last = trained.objective["threshold"], f"{trained.evaluations} evaluations"
+    table.add_row("expected energy", f"{uniform_energy(ansatz.problem)[0]:.4g}", f"{trained.energy:.4g}")
+    last = f"{trained.evaluations} evaluations, {trained.knowledge}"
     if in_full:
-        energies = ansatz.energies
-        best = float(energies.min())
-        rows += [
-            ("α (1 is the optimum)", 0.0, ansatz.approximation(trained.angles)),
-            ("probability of the optimum", float(np.mean(energies <= best)), ansatz.optimum_mass(trained.angles)),
-        ]
-        last += f"; optimum energy {best:.6g}"
-    if goal is not None:
-        uniform = float(np.mean(ansatz.energies <= goal)) if in_full else np.nan
-        rows.append((f"probability of energy ≤ {goal:g}", uniform, trained.hit_rate))
-    for name, before, after in rows:
-        table.add_row(name, *("–" if np.isnan(number) else f"{number:.4g}" for number in (before, after)))
+        table.add_row("α (1 is the optimum)", "0", f"{ansatz.approximation(trained.angles):.4g}")
+        last += f"; optimum energy {float(ansatz.energies.min()):.6g}"
     show_table(table)
+    for name, (low, middle, high) in (trained.spread or {}).items():
+        if name != "hit_rate" or trained.nulls:
+            show_line(f"{name.replace('_', ' ')} over seeds: median {middle:.4g}, quartiles {low:.4g} and {high:.4g}")
+    if trained.nulls:
+        show_nulls(trained.nulls)
     angles = zip(trained.angle_names, trained.angles, strict=True)
     show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in angles if name not in trained.inert))
     if trained.inert:

@@ -1,12 +1,10 @@
 from ._from_problem import compile_problem as compile_problem
 from ._from_problem import place_circuit as place_circuit
 from .circuit_files import load_circuit as load_circuit
-from .compile import compile_circuit as compile_circuit
 from .compile import compile_open as compile_open
-from .compiled_circuit import CompiledCircuit as CompiledCircuit
 from .device_circuit import DeviceCircuit as DeviceCircuit
-from .device_circuit import PlacedCircuit as PlacedCircuit
-from .device_circuit import layout_of as layout_of
+from .device_circuit import compile_circuit as compile_circuit
+from .layout import Layout as Layout
 from .masks import hardware_mask as hardware_mask
 from .masks import masked as masked
 from .masks import retained_mass as retained_mass

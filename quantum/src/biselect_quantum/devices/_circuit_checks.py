@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from biselect.core.untrusted import shortened
 from biselect.errors import InputError
 from biselect_quantum._version import __version__
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.layout import Clbit
 from biselect_quantum.devices.paths import QiskitPath, YFramePath
 from biselect_quantum.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
-    from qiskit.transpiler import Target
+
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 SMALL = 16  # qubits whose chances are all held against the program's
 OURS, QISKITS = 1e-8, 1e-3  # largest total variation; Qiskit's level 3 drops rotations below some 1e-4
@@ -35,14 +36,13 @@ SIMULATED = "gates, layouts, and the chances of all bitstrings against a simulat
 NOT_SIMULATED = f"gates and layouts; a circuit of more than {SMALL} qubits is not simulated"
 
 
-def check_meaning(compiled: CompiledCircuit, target: Target, manifest: Mapping[str, Any]) -> str:
-    """Refuse a circuit that is not what its manifest says; gives what was checked, in words."""
-    _check_program(compiled.program, manifest)
-    _check_gates(compiled, target)
-    _check_layouts(compiled, target)
-    if _used(compiled.circuit) > SMALL:
+def check_meaning(circuit: DeviceCircuit) -> str:
+    """Refuse a circuit whose gates do not do what its program says; gives what was checked, in words."""
+    _check_gates(circuit)
+    _check_layouts(circuit)
+    if _used(circuit.gates) > SMALL:
         return NOT_SIMULATED
-    off, most = distance(compiled), QISKITS if isinstance(compiled.path, QiskitPath) else OURS
+    off, most = distance(circuit), QISKITS if isinstance(circuit.path, QiskitPath) else OURS
     if not off <= most:
         raise InputError(
             f"the circuit does not do what its program says: total variation {off:.2g}, {CHANGED}; please report it if "
@@ -51,11 +51,13 @@ def check_meaning(compiled: CompiledCircuit, target: Target, manifest: Mapping[s
     return SIMULATED
 
 
-def check_unchanged(compiled: CompiledCircuit, target: Target, manifest: Mapping[str, Any]) -> None:
+def check_unchanged(circuit: DeviceCircuit) -> None:
     """Refuse a stored circuit that is not what its manifest says, nor what its program compiles to."""
-    checked, ours = check_meaning(compiled, target, manifest), not isinstance(compiled.path, QiskitPath)
+    manifest = circuit.manifest()
+    _check_program(circuit.bound, manifest)
+    checked, ours = check_meaning(circuit), not isinstance(circuit.path, QiskitPath)
     if checked == NOT_SIMULATED and ours and manifest["versions"]["biselect-quantum"] == __version__:
-        _check_recompiled(compiled, target)
+        _check_recompiled(circuit)
 
 
 def _check_program(program: Program, manifest: Mapping[str, Any]) -> None:
@@ -68,31 +70,30 @@ def _check_program(program: Program, manifest: Mapping[str, Any]) -> None:
             raise InputError(f"mixer edges of the {name} leave their register, {CHANGED}")
 
 
-def _check_gates(compiled: CompiledCircuit, target: Target) -> None:
+def _check_gates(circuit: DeviceCircuit) -> None:
     from biselect_quantum.devices.qiskit_circuits import foreign_gate
 
-    circuit = compiled.circuit
-    if circuit.num_qubits != target.num_qubits:
+    gates, target = circuit.gates, circuit.target
+    if gates.num_qubits != target.num_qubits:
         raise InputError(
-            f"the circuit is for a device of {circuit.num_qubits} qubits, but {target.description!r} has "
+            f"the circuit is for a device of {gates.num_qubits} qubits, but {target.description!r} has "
             f"{target.num_qubits}"
         )
-    if circuit.parameters:
-        raise InputError(f"the circuit has {len(circuit.parameters)} free angles, {CHANGED}")
-    if foreign := foreign_gate(circuit, target):
+    if gates.parameters:
+        raise InputError(f"the circuit has {len(gates.parameters)} free angles, {CHANGED}")
+    if foreign := foreign_gate(gates, target):
         raise InputError(f"the circuit has {foreign}, which {target.description!r} has not: it is for another device")
 
 
-def _check_layouts(compiled: CompiledCircuit, target: Target) -> None:
-    qubits, measured = compiled.program.qubits, measurements(compiled.circuit)
-    if sorted(compiled.clbits) != list(range(qubits)) or compiled.circuit.num_clbits != qubits:
+def _check_layouts(circuit: DeviceCircuit) -> None:
+    qubits, layout, measured = circuit.program.qubits, circuit.layout, measurements(circuit.gates)
+    if sorted(layout.read_into) != list(range(qubits)) or circuit.gates.num_clbits != qubits:
         raise InputError(f"the {qubits} qubits must have one classical bit each, the layout says otherwise, {CHANGED}")
-    if [measured.get(bit) for bit in compiled.clbits] != list(compiled.final_layout):
+    if [measured.get(bit) for bit in layout.read_into] != list(layout.measured_on):
         raise InputError(f"the final layout is not where the circuit measures, {CHANGED}")
-    initial = compiled.initial_layout
-    if len(set(initial)) != qubits or len(initial) != qubits or not set(initial) <= set(range(target.num_qubits)):
-        raise InputError(f"the initial layout has no place of its own for each of the {qubits} qubits, {CHANGED}")
-    if isinstance(compiled.path, YFramePath) and initial != compiled.final_layout:
+    if len(layout.begins_on) != qubits or max(layout.begins_on) >= circuit.target.num_qubits:
+        raise InputError(f"the initial layout has no place for each of the {qubits} qubits, {CHANGED}")
+    if isinstance(circuit.path, YFramePath) and layout.begins_on != layout.measured_on:
         raise InputError(f"the Y-frame moves no qubit, but initial and final layout differ, {CHANGED}")
 
 
@@ -117,16 +118,16 @@ def measurements(circuit: QuantumCircuit) -> dict[int, int]:
     return qubit_of
 
 
-def distance(compiled: CompiledCircuit) -> float:
+def distance(circuit: DeviceCircuit) -> float:
     """Total variation between what the circuit measures without errors and what its program does."""
     from biselect_quantum.devices.qiskit_circuits import ideal_probabilities
 
-    difference = ideal_probabilities(compiled.circuit)
-    np.subtract.at(difference, *_chances(compiled.program, compiled.clbits))
+    difference = ideal_probabilities(circuit.gates)
+    np.subtract.at(difference, *_chances(circuit.bound, circuit.layout.read_into))
     return float(np.abs(difference).sum() / 2)
 
 
-def _chances(program: Program, clbits: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _chances(program: Program, clbits: tuple[Clbit, ...]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Numbers of the classical bitstrings that a program can give, and the chance of each."""
     from biselect_quantum.devices.execution.exact_shots import sector_state
 
@@ -142,15 +143,12 @@ def _used(circuit: QuantumCircuit) -> int:
     return len({qubit for step in circuit.data if step.operation.name != "barrier" for qubit in step.qubits})
 
 
-def _check_recompiled(compiled: CompiledCircuit, target: Target) -> None:
-    from biselect_quantum.devices.compile import compile_circuit
-
-    layout, path = compiled.initial_layout, compiled.path
+def _check_recompiled(circuit: DeviceCircuit) -> None:
     try:
-        again = compile_circuit(compiled.program, target, layout, path, seed=compiled.seed).circuit
+        again = circuit.compile(circuit.compiled.angles, compare=False).gates
     except InputError as error:
         raise InputError(f"the program of the circuit cannot be compiled: {error}; {CHANGED}") from error
-    if not same_gates(compiled.circuit, again):
+    if not same_gates(circuit.gates, again):
         raise InputError(f"the circuit is not what its program compiles to, {CHANGED}")
 
 

@@ -1,4 +1,4 @@
-"""From a problem to a compiled circuit: of a few the one whose shots are expected to find the optimum most often.
+"""From a problem to a compiled circuit: of a few the one whose shots are expected to be best.
 
 How well a circuit trains is not known beforehand and differs more from one to the next than their errors do, so each is
 trained and weighed by the chance that no gate errs. They differ in the order of the mixer edges: the plain colouring,
@@ -12,18 +12,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.errors import InputError
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.controls import CIRCUITS, control, recipe
 from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.mixers import edges_inside
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.devices._block_positions import UncutTreeError
 from biselect_quantum.devices._qubit_lines import choose_line, keep_couplings
-from biselect_quantum.devices.device_circuit import DeviceCircuit, PlacedCircuit, check_trainable
+from biselect_quantum.devices.device_circuit import TRAINABLE, DeviceCircuit, check_trainable
 from biselect_quantum.devices.masks import EDGES, Mask, hardware_mask, masked, retained_mass
 from biselect_quantum.devices.mixer_order import choose_start, far_reaching, recoloured
 from biselect_quantum.devices.patches import Patch, choose_patch
@@ -34,14 +37,12 @@ from biselect_quantum.devices.targets import load_target
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.compiled_circuit import CompiledCircuit
-
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
 SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
 REACH = "reach"  # start where the most choices can be reached from
-AUTO = "auto"  # of a few circuits the one that is expected to hit the optimum most often
+AUTO = "auto"  # of a few circuits the one whose shots are expected to be best
 ORDERS = ("chosen", "plain")
 
 
@@ -74,11 +75,12 @@ def compile_problem(
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
             choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
-            and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
-            most often (`most_promising`).
+            and registers are left open too, of two orders of the mixer the one whose shots are expected to be best
+            (`most_promising`).
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
-        compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
+        compare: whether plain Qiskit compiles the same ansatz too, a network is held against its edges alone, and
+            controls are trained beside angles that were trained for this circuit.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
 
@@ -117,12 +119,26 @@ def compile_problem(
     if angles is None:
         progress("Training angles")
         angles = circuit.train()
-    return circuit.compile(angles, compare=compare, progress=progress)
+    made = circuit.compile(angles, compare=compare, progress=progress)
+    if compare and made.training is not None and problem.sector.size <= TRAINABLE:
+        progress("Training controls")
+        made = made.with_controls(trained_controls(made, made.training))
+    return made
+
+
+def trained_controls(circuit: DeviceCircuit, training: Training) -> dict[str, NDArray[np.float64]]:
+    """Angles of a circuit's controls, each trained as the circuit itself was."""
+    angles, seed = {}, circuit.seed
+    for row in CIRCUITS[:-1]:
+        spec = control(circuit.spec, row, seed)
+        ansatz = Ansatz.from_spec(spec, backend=backend_for(circuit.problem, spec.depth, training.evaluations))
+        angles[row] = ansatz.train(seed=seed, **recipe(training)).angles
+    return angles
 
 
 def most_promising(
     problem: SelectionProblem, device: Target, *, progress: Callable[[str], None], **circuit: Any
-) -> tuple[PlacedCircuit, Training]:
+) -> tuple[DeviceCircuit, Training]:
     """The circuit and its angles; a shot in which a gate errs is taken for none.
 
     Args:
@@ -131,25 +147,25 @@ def most_promising(
         progress: told the name of each step as it begins.
         **circuit: depth, schedule, path and seed, as for `place_circuit`.
     """
-    best: tuple[float, PlacedCircuit, Training] | None = None
+    best: tuple[tuple[float, float], DeviceCircuit, Training] | None = None
     for order in ORDERS:
         candidate = place_circuit(problem, device, order=order, progress=progress, **circuit)
         progress(f"Training angles: order {order}")
         trained = candidate.train()
-        compiled = candidate.compile(trained, compare=False).compiled
-        expected = (trained.hit_rate or 0.0) * _flawless(compiled, device)
+        hits = (trained.hit_rate or 0.0) * _flawless(candidate.compile(trained, compare=False))
+        expected = -trained.objective["threshold"], hits  # the lower energy that its own shots found comes first
         if best is None or expected > best[0]:
             best = expected, candidate, trained
     assert best is not None
     return best[1:]
 
 
-def _flawless(compiled: CompiledCircuit, device: Target) -> float:
+def _flawless(circuit: DeviceCircuit) -> float:
     """The chance that no gate errs; 1 where no errors are recorded."""
-    from biselect_quantum.devices.noise.noisy_circuit import cut_noise
+    from biselect_quantum.devices.noise.device_noise import cut_noise
 
     try:
-        return cut_noise(compiled, device).twirled.flawless
+        return cut_noise(circuit).flawless
     except InputError:
         return 1.0
 
@@ -167,7 +183,7 @@ def place_circuit(
     order: str = "chosen",
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
-) -> PlacedCircuit:
+) -> DeviceCircuit:
     """Choose a patch, place the variables and mask the couplings.
 
     Args:
@@ -203,19 +219,19 @@ def place_circuit(
     if isinstance(way, YFramePath):
         basis_start(dense.program())
 
-    def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
-        sparse = masked(problem, mask)
-        spec, final_path = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
-        return PlacedCircuit(
-            problem=problem,
+    def circuit(
+        placement: Placement, mask: Mask, way: CompilationPath, on_edges: DeviceCircuit | None = None
+    ) -> DeviceCircuit:
+        patch = placement.patch
+        spec, final_path = _spec(dense, patch, masked(problem, mask), start, way, device, order, seed, progress)
+        return DeviceCircuit(
+            source=spec,
             target=device,
             path=final_path,
-            placement=placement,
-            mask=mask,
-            surrogate=sparse,
-            spec=spec,
+            qubits=patch.layout,
             seed=seed,
-            **more,
+            placement=placement,
+            on_edges=on_edges,
         )
 
     placement = _placed_on_a_patch(problem, device, registers, seed, progress)

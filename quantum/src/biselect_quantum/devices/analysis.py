@@ -49,6 +49,7 @@ class MeasuredFigures:
         tail_energy: CVaR₅, mean of the lowest 5 % of the feasible shots.
         z_rand: (mean_energy - μ_RF) / σ_RF.
         dense_gap: best_energy above the classical reference.
+        improved: share of the shots inside the budgets below the energy of the start; None for a superposition.
         best_energy_by_repeat: median, lowest and highest repeat that had a feasible shot.
     """
 
@@ -68,6 +69,7 @@ class MeasuredFigures:
     tail_energy: float | None
     z_rand: float | None
     dense_gap: float | None
+    improved: float | None
     best_energy_by_repeat: Range | None
 
 
@@ -89,16 +91,18 @@ class RepairedFigures:
 
 
 def analyse(
-    problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float
+    repeats: Sequence[Shots], *, threshold: float, reference: float, start: float | None = None
 ) -> MeasuredFigures:
-    """Figures of strict shots under the dense problem.
+    """Figures of strict shots under the dense problem, whose they are.
 
-    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
+    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one; the
+    start is the energy of the choice that the circuit starts from.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
+    problem = repeats[0].problem
     goal = goal_of(problem, threshold)
-    samples = [shots.samples(problem) for shots in repeats]
+    samples = [shots.samples for shots in repeats]
     shots = np.array([each.shots for each in repeats])
     feasible = np.array([each.shots for each in samples])
     hits = np.array([int(each.counts[each.energies <= goal].sum()) for each in samples])
@@ -125,6 +129,7 @@ def analyse(
         tail_energy=float(energies[: max(1, int(np.ceil(TAIL * energies.size)))].mean()) if energies.size else None,
         z_rand=None if average is None or spread == 0 else (average - mean) / spread,
         dense_gap=min(bests) - reference if bests else None,
+        improved=None if start is None else float((energies < 2 * start - goal_of(problem, start)).sum() / shots.sum()),
         best_energy_by_repeat=_spanned(bests) if bests else None,
     )
 
@@ -134,16 +139,16 @@ def goal_of(problem: SelectionProblem, threshold: float) -> float:
     return threshold + rounding_slack(energy_scale(problem), np.float64)
 
 
-def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> RepairedFigures:
-    """Figures after band-1 repair, of shots in the order of `sparse`, the executed objective.
+def analyse_repaired(repeats: Sequence[Shots], *, reference: float) -> RepairedFigures:
+    """Figures after band-1 repair, of shots under the executed objective, the sparse problem.
 
     The reference is the energy of the sparse classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
-    accepted = [within_one_of_budget(shots, sparse) for shots in repeats]
-    best = _lowest(accepted, sparse)
-    strict = _lowest(repeats, sparse)
+    accepted = [within_one_of_budget(shots) for shots in repeats]
+    best = _lowest(accepted)
+    strict = _lowest(repeats)
     return RepairedFigures(
         accepted_rate=sum(each.shots for each in accepted) / sum(each.shots for each in repeats),
         best_energy=best,
@@ -152,14 +157,13 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
     )
 
 
-def within_one_of_budget(shots: Shots, sparse: SelectionProblem) -> Shots:
+def within_one_of_budget(shots: Shots) -> Shots:
     """Strings that miss a budget by one at most, projected into the sector: postprocessing, never a measurement.
 
     A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that
-    brings a budget closer and lowers the sparse energy most; ties go to the lowest index. Shots are in the order of
-    `sparse`, the executed objective.
+    brings a budget closer and lowers the energy most, that of the executed objective; ties go to the lowest index.
     """
-    n = sparse.n_samples
+    sparse, n = shots.problem, shots.problem.n_samples
     bits = shots.bits.astype(np.int64)
     accepted = (np.abs(_off(bits, sparse)) <= 1).all(axis=1)
     bits, counts = bits[accepted], shots.counts[accepted]
@@ -175,7 +179,7 @@ def within_one_of_budget(shots: Shots, sparse: SelectionProblem) -> Shots:
         best = change.argmin(axis=1)
         able = repairs[rows, best]
         bits[rows[able], best[able]] ^= 1
-    return Shots.of_table(bits, counts)
+    return Shots.of_table(bits, counts, problem=sparse)
 
 
 def _off(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.int64]:
@@ -211,15 +215,13 @@ def closed_gap(fixed: float, warm: float, reference: float) -> float | None:
 
 def pooled(repeats: Sequence[Shots]) -> Shots:
     """The shots of all repeats together."""
-    return Shots.of_table(
-        np.concatenate([shots.bits for shots in repeats]), np.concatenate([shots.counts for shots in repeats])
-    )
+    bits, counts = (np.concatenate([getattr(shots, name) for shots in repeats]) for name in ("bits", "counts"))
+    return Shots.of_table(bits, counts, problem=repeats[0].problem)
 
 
 def _spanned(values: Sequence[float]) -> Range:
     return Range(float(np.median(values)), min(values), max(values))
 
 
-def _lowest(repeats: Sequence[Shots], problem: SelectionProblem) -> float | None:
-    energies = [each.samples(problem).energies for each in repeats]
-    return min((float(each[0]) for each in energies if each.size), default=None)
+def _lowest(repeats: Sequence[Shots]) -> float | None:
+    return min((float(each.samples.energies[0]) for each in repeats if each.samples.energies.size), default=None)

@@ -10,8 +10,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,56 +22,32 @@ from biselect.core.files import check_folder, write_folder
 from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.plot.style import COLOURS, MARKERS, house_style, panels
+from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.devices._circuit_checks import check_meaning, check_unchanged
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
-from biselect_quantum.devices.device_circuit import FORMAT, DeviceCircuit, layout_of, mask_of
-from biselect_quantum.devices.masks import masked
-from biselect_quantum.devices.paths import QiskitPath, path_of
+from biselect_quantum.devices.compile import NativeCircuit
+from biselect_quantum.devices.device_circuit import FORMAT, DeviceCircuit
+from biselect_quantum.devices.layout import Layout
+from biselect_quantum.devices.masks import Mask, masked
+from biselect_quantum.devices.patches import Patch
+from biselect_quantum.devices.paths import path_of
+from biselect_quantum.devices.placement import Placement
+from biselect_quantum.devices.resources import Resources
 from biselect_quantum.devices.targets import from_snapshot, snapshot
-from biselect_quantum.simulate.program import Program
+from biselect_quantum.simulate.program import XY, Program, steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from qiskit import QuantumCircuit
     from qiskit.transpiler import Target
 
-    from biselect_quantum.devices.device_circuit import DeviceCircuit
-    from biselect_quantum.devices.patches import Patch
-    from biselect_quantum.simulate.program import Program
-
 
 MOST_LAYERS = 1000
 NEEDED = ("circuit.qpy", "problem.npz", "target.json")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StoredCircuit:
-    """A compiled circuit and the problem it is for.
-
-    Attributes:
-        manifest: what `biselect compile` wrote about it.
-        problem: the dense problem. Its order is that of everything here.
-        surrogate: what the phases are made of.
-        compiled: the circuit.
-        snapshot: the file of the device that it was compiled for.
-    """
-
-    manifest: dict[str, Any]
-    problem: SelectionProblem
-    surrogate: SelectionProblem
-    compiled: CompiledCircuit
-    snapshot: bytes = field(repr=False)
-
-    @cached_property
-    def target(self) -> Target:
-        """The device that it was compiled for."""
-        with refused_as("the target of the circuit cannot be read, compile again"):
-            return from_snapshot(json_of(self.snapshot.decode()))
-
-
 def circuit_contents(
-    bundle: DeviceCircuit, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+    circuit: DeviceCircuit, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
@@ -80,31 +55,23 @@ def circuit_contents(
     """
     from biselect_quantum.devices.qiskit_circuits import qasm3_text, qpy_bytes
 
-    facts = {**(facts or {}), "checked": check_circuit(bundle)}
-    circuit = bundle.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+    facts = {**(facts or {}), "checked": check_meaning(circuit)}
+    gates = circuit.gates.copy(name="biselect")  # Qiskit numbers circuits as they are made
     problem = io.BytesIO()
-    bundle.problem.save(problem)
+    circuit.problem.save(problem)
     contents = {
-        "circuit.qpy": qpy_bytes(circuit),
-        "circuit.qasm": qasm3_text(circuit).encode(),
-        "target.json": json_bytes(snapshot(bundle.target)),
+        "circuit.qpy": qpy_bytes(gates),
+        "circuit.qasm": qasm3_text(gates).encode(),
+        "target.json": json_bytes(snapshot(circuit.target)),
         "problem.npz": problem.getvalue(),
-        **({} if bundle.training is None else {"angles.json": bundle.training.to_json().encode()}),
+        **({} if circuit.training is None else {"angles.json": circuit.training.to_json().encode()}),
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": json_bytes(seal({**bundle.manifest(), **facts, "files": hashes}))}
+    return {**contents, "manifest.json": json_bytes(seal({**circuit.manifest(), **facts, "files": hashes}))}
 
 
-def check_circuit(circuit: DeviceCircuit | StoredCircuit) -> str:
-    """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
-    manifest = circuit.manifest() if isinstance(circuit, DeviceCircuit) else circuit.manifest
-    program = _program(circuit.surrogate, manifest)
-    compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
-    return check_meaning(compiled, circuit.target, manifest)
-
-
-def load_circuit(folder: str | Path) -> StoredCircuit:
+def load_circuit(folder: str | Path) -> DeviceCircuit:
     """Load a circuit from the folder that `biselect compile` wrote.
 
     Args:
@@ -119,7 +86,7 @@ def load_circuit(folder: str | Path) -> StoredCircuit:
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
-def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
+def circuit_of(manifest: Mapping[str, Any], folder: Path) -> DeviceCircuit:
     """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
     if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
         raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); `biselect compile` writes one")
@@ -129,31 +96,30 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     if problem.digest != manifest.get("problem_hash"):
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
-        surrogate = masked(problem, mask_of(manifest, problem))
+        surrogate = masked(problem, _mask(manifest, problem))
         if surrogate.digest != manifest["surrogate_hash"]:
             raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
-        path, program = path_of(manifest["path"]), _program(surrogate, manifest)
-        values = program.in_order(manifest["angles"])
-        compiled = CompiledCircuit(
-            circuit=_circuit(contents["circuit.qpy"], folder),
-            program=program.bind(values),
-            path=path,
-            target=manifest["target"]["name"],
+        spec = _spec(problem, surrogate, manifest)
+        target = _target(contents["target.json"], manifest)
+        layout = Layout.of(**manifest["layout"])
+        circuit = DeviceCircuit(
+            source=spec,
+            target=target,
+            path=path_of(manifest["path"]),
+            qubits=layout.begins_on,
             seed=manifest["seed"],
-            initial_layout=tuple(manifest["layout"]["initial"]),
-            final_layout=tuple(manifest["layout"]["final"]),
-            clbits=tuple(layout_of(manifest, problem)),
-            resources=Resources(**manifest["resources"]),
-            late=(program, tuple(values.tolist())) if isinstance(path, QiskitPath) and path.late else None,
+            placement=Placement(patch=Patch.from_dict(manifest["patch"]), **manifest["placement"]),
+            native=NativeCircuit(
+                angles=spec.program().in_order(manifest["angles"]),
+                gates=_gates(contents["circuit.qpy"], folder),
+                layout=layout,
+                resources=Resources(**manifest["resources"]),
+            ),
+            references={name: Resources(**figures) for name, figures in manifest["references"].items()},
+            record=dict(manifest),
         )
-        check_unchanged(compiled, _target(contents["target.json"], manifest), manifest)
-    return StoredCircuit(
-        manifest=dict(manifest),
-        problem=problem,
-        surrogate=surrogate,
-        compiled=compiled,
-        snapshot=contents["target.json"],
-    )
+        check_unchanged(circuit)
+        return circuit.with_controls(manifest["controls"])
 
 
 def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
@@ -167,14 +133,22 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
-    """The recorded circuit with its angles free: mixer edges in the order in which they were compiled."""
-    bits, n, depth = manifest["start"], surrogate.n_samples, check_integer("depth", manifest["depth"])
+def _spec(problem: SelectionProblem, surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> AnsatzSpec:
+    """The recorded circuit: mixer edges in the order in which they were compiled."""
+    bits, n, depth = manifest["start"], problem.n_samples, check_integer("depth", manifest["depth"])
     if depth > MOST_LAYERS:
         raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
     start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
     mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
-    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program()
+    return AnsatzSpec(problem, depth, manifest["schedule"], mixer, start, groups=components(surrogate))
+
+
+def _mask(manifest: Mapping[str, Any], problem: SelectionProblem) -> Mask:
+    """Which couplings of a problem its stored circuit carries."""
+    mask = np.zeros(problem.coupling.shape, dtype=bool)
+    for sample, feature in manifest["mask"]:
+        mask[index(sample), index(feature)] = True
+    return mask
 
 
 def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
@@ -184,14 +158,14 @@ def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
     return from_snapshot(facts)
 
 
-def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
+def _gates(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install ./quantum") from error
     try:
-        (circuit,) = qpy.load(io.BytesIO(content))
-        return circuit
+        (gates,) = qpy.load(io.BytesIO(content))
+        return gates
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
 
@@ -206,22 +180,21 @@ SCALE = 0.42  # inches between neighbouring qubits
 QUIET = "#d9d9d9"
 
 
-def write_circuit(folder: str | Path, bundle: DeviceCircuit) -> list[Path]:
-    """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
+def write_circuit(folder: str | Path, circuit: DeviceCircuit) -> list[Path]:
+    """Write all files of a circuit; the manifest, which holds the hashes of the others, comes last."""
     from matplotlib import rc_context
 
     check_folder(Path(folder), NAMES)
     picture = io.BytesIO()
     with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time
-        figure = draw_patch(bundle.patch, bundle.target, bundle.compiled.program)
+        figure = draw_patch(circuit.patch, circuit.target, circuit.program)
         figure.savefig(picture, format="svg", metadata={"Date": None})
-    return write_folder(folder, circuit_contents(bundle, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
+    return write_folder(folder, circuit_contents(circuit, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
 
 
 def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
     from biselect_quantum.devices.device_errors import device_errors, positions_of
-    from biselect_quantum.simulate.program import XY, steps
 
     places = positions_of(target)
     hops = [(op.qubits[0], op.qubits[1]) for op in program.layers[0] if op.kind == XY]

@@ -1,21 +1,23 @@
 """From a program to a circuit that a device takes as it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core.checks import check_positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect_quantum.devices._native_gates import fold_rzz, lengths, quietest, to_native
 from biselect_quantum.devices._swap_network import route
 from biselect_quantum.devices._y_frame import drop_unmeasured_phases, in_range, propagate, split_sides, to_frames
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources, added_by, count_resources
+from biselect_quantum.devices.layout import Layout, Qubit
 from biselect_quantum.devices.mixer_order import recoloured
-from biselect_quantum.devices.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
+from biselect_quantum.devices.paths import COMPLETE_CZ, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect_quantum.devices.qiskit_circuits import to_qiskit
+from biselect_quantum.devices.resources import Resources, count_resources
 from biselect_quantum.devices.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect_quantum.simulate.program import RZZ, XY, Program
 
@@ -27,80 +29,50 @@ except ImportError as error:
     raise MissingDependencyError("compiling needs Qiskit: pip install ./quantum") from error
 
 
-Layout = tuple[int, ...]  # the physical qubit of each logical one
-Made = tuple[QuantumCircuit, Layout, Layout, int]
-"""A native circuit, where its qubits begin and end, and how many SWAPs routing put in."""
+Vector = NDArray[np.float64]
+Places = tuple[Qubit, ...]
+"""The qubit of each variable."""
+Made = tuple[QuantumCircuit, Places, Places, int]
+"""A native circuit, where its variables begin and end, and how many SWAPs routing put in."""
 
 
-def compile_circuit(
-    program: Program,
-    target: Target | str,
-    layout: Sequence[int] | None = None,
-    path: CompilationPath = Y_FRAME,
-    *,
-    angles: ArrayLike | Mapping[str, float] | None = None,
-    seed: int = 0,
-) -> CompiledCircuit:
-    """Compile a program to a device's own gates.
+class NativeCircuit(NamedTuple):
+    """What compiling adds.
 
-    Args:
-        program: bound, or with free angles given in `angles`.
-        target: the device, as `load_target` takes it; a path for the CZ target does without its RX and RZZ.
-        layout: the physical qubit of each logical one (`Patch.layout`). Qiskit's paths choose one if there is none and
-            route what does not fit; the Y-frame needs one on which every edge is a coupling of the device.
-        path: how.
-        angles: for the free angles, in their order or by name.
-        seed: of Qiskit's transpiler; the Y-frame draws nothing.
-
-    Returns:
-        The native circuit. Qubit q of the program begins on `initial_layout[q]` and is read into classical bit
-        `clbits[q]`; angles keep the program's signs, up to a global phase.
-
-    Raises:
-        InputError: free angles, a device without the gates of the path, or couplings that it lacks where the path does
-            not route.
+    Attributes:
+        angles: the free angles in their order, (free,), radians.
+        gates: the circuit in the device's own gates on its own qubits, measured.
+        layout: where each variable begins, is measured and is read.
+        resources: what it costs.
     """
+
+    angles: NDArray[np.float64]
+    gates: QuantumCircuit
+    layout: Layout
+    resources: Resources
+
+
+def native_circuit(
+    program: Program, target: Target, layout: Places | None, path: CompilationPath, angles: Vector, seed: int
+) -> NativeCircuit:
+    """A program in native gates, see `compile_circuit`; coloured paths put its mixer into their own order first."""
     device = fit_for(path, target)
-    places = _checked_layout(layout, program, device)
     ordered = recoloured(program) if path.coloured else program
-    bound = ordered if angles is None else ordered.bind(angles)
-    bound.check_bound()
-    late = None
+    bound = ordered.bind(angles)
     if isinstance(path, YFramePath):
-        circuit, initial, final, swaps = _by_y_frame(bound, device, places, path)
+        gates, initial, final, swaps = _by_y_frame(bound, device, layout, path)
     elif isinstance(path, NetworkPath):
-        circuit, initial, final, swaps = _by_network(bound, device, places, path)
+        gates, initial, final, swaps = _by_network(bound, device, layout, path)
     else:
-        if path.late:
-            if not ordered.angle_names or angles is None:
-                raise InputError("binding late needs a program with free angles; build it without and give them here")
-            late = ordered, tuple(ordered.in_order(angles).tolist())
-        circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
-    _refuse_foreign(circuit, device)
-    return CompiledCircuit(
-        circuit=circuit,
-        program=bound,
-        path=path,
-        target=device.description or "",
-        seed=seed,
-        initial_layout=initial,
-        final_layout=final,
-        clbits=tuple(range(program.qubits)),
-        resources=count_resources(circuit, device, swaps),
-        late=late,
-    )
+        if path.late and not ordered.angle_names:
+            raise InputError("binding late needs a program with free angles; build it without and give them here")
+        gates, initial, final, swaps = _by_qiskit(ordered if path.late else bound, device, layout, path, angles, seed)
+    _refuse_foreign(gates, device)
+    places = Layout.of(initial, final)
+    return NativeCircuit(angles, gates, places, count_resources(gates, device, swaps))
 
 
-def added_layer(compiled: CompiledCircuit, target: Target) -> Resources:
-    """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
-    program, angles = compiled.late or (compiled.program, None)
-    longer = replace(program, layers=(*program.layers, program.layers[-1]))
-    path, seed = replace(compiled.path, coloured=False), compiled.seed
-    extended = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
-    return added_by(extended.resources, compiled.resources)
-
-
-def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
+def _by_y_frame(program: Program, target: Target, layout: Places | None, path: YFramePath) -> Made:
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
@@ -115,7 +87,7 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     return to_native(gates, layout, target), layout, layout, 0
 
 
-def _by_network(program: Program, target: Target, layout: Layout | None, path: NetworkPath) -> Made:
+def _by_network(program: Program, target: Target, layout: Places | None, path: NetworkPath) -> Made:
     start, rzz, n = basis_start(program), has_rzz(target), program.n_samples
     if layout is None:
         raise InputError("a network needs a layout along a line of the device (`choose_line`)")
@@ -155,16 +127,16 @@ def compile_open(
     if path.fractional and device.gate_has_angle_bounds("rzz"):
         raise InputError(f"RZZ of {device.description!r} takes some angles only; take complete-cz for free angles")
     ordered = recoloured(program) if path.coloured else program
-    return _transpiled(ordered, device, _checked_layout(layout, program, device), path, seed)[0]
+    return _transpiled(ordered, device, check_places(layout, program, device), path, seed)[0]
 
 
 def _by_qiskit(
-    program: Program, target: Target, layout: Layout | None, path: QiskitPath, angles: Any, seed: int
+    program: Program, target: Target, layout: Places | None, path: QiskitPath, angles: Vector, seed: int
 ) -> Made:
     circuit, initial, final, swaps = _transpiled(program, target, layout, path, seed)
     if program.angle_names:
         free = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        values = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
+        values = zip(program.angle_names, angles.tolist(), strict=True)
         circuit = circuit.assign_parameters({name: value for name, value in values if name in free})
     if path.fractional:
         circuit = fold_rzz(circuit)
@@ -173,7 +145,7 @@ def _by_qiskit(
     return circuit, initial, final, swaps
 
 
-def _transpiled(program: Program, target: Target, layout: Layout | None, path: QiskitPath, seed: int) -> Made:
+def _transpiled(program: Program, target: Target, layout: Places | None, path: QiskitPath, seed: int) -> Made:
     """Qiskit's level 3; angles stay as they are, free or bound."""
     if target.has_angle_bounds():
         # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
@@ -186,8 +158,8 @@ def _transpiled(program: Program, target: Target, layout: Layout | None, path: Q
         to_qiskit(program, fused=path.fused),
         callback=lambda **facts: swaps.append(facts["dag"].count_ops().get("swap", 0)),
     )
-    initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
-    final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
+    initial = tuple(map(Qubit, circuit.layout.initial_index_layout(filter_ancillas=True)))
+    final = tuple(map(Qubit, circuit.layout.final_index_layout(filter_ancillas=True)))
     return circuit, initial, final, max(swaps, default=0)
 
 
@@ -214,12 +186,13 @@ def fit_for(path: CompilationPath, target: Target | str) -> Target:
     return load_target(device, fractional=False) if spare else device
 
 
-def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> Layout | None:
+def check_places(layout: Sequence[int] | None, program: Program, target: Target) -> Places | None:
+    """The qubit of each variable, once all are there and differ; None lets Qiskit choose."""
     if program.qubits > target.num_qubits:
         raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
     if layout is None:
         return None
-    places = tuple(check_positions("layout", layout, target.num_qubits).tolist())
+    places = tuple(map(Qubit, check_positions("layout", layout, target.num_qubits).tolist()))
     if len(places) != program.qubits:
         raise InputError(f"a layout must have a place for each of the {program.qubits} qubits, got {len(places)}")
     return places

@@ -23,6 +23,7 @@ from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.mixers import Classes, block_classes, mixer_classes
 from biselect_quantum.devices.device_errors import DeviceErrors, Edge, device_errors
+from biselect_quantum.devices.layout import Qubit
 from biselect_quantum.devices.mixer_order import colour_registers
 
 if TYPE_CHECKING:
@@ -76,9 +77,9 @@ class Patch:
         return len(self.features)
 
     @property
-    def layout(self) -> tuple[int, ...]:
-        """The physical qubit of each logical one, samples first."""
-        return self.samples + self.features
+    def layout(self) -> tuple[Qubit, ...]:
+        """The qubit of each variable, samples first."""
+        return tuple(map(Qubit, self.samples + self.features))
 
     def reordered(self, samples: Sequence[int], features: Sequence[int]) -> Patch:
         """The same qubits and edges with other positions: `samples` and `features` say which qubit is at each."""

@@ -1,10 +1,12 @@
 """Programs and their operators in Qiskit's terms, circuits as files, and what a perfect device would return."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import acos, isfinite, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +16,6 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect_quantum import conventions
 from biselect_quantum.circuits.cost_groups import CostGroup, components
 from biselect_quantum.circuits.spec import AnsatzSpec
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.simulate.program import RZ, RZZ, Program
 
 try:
@@ -28,6 +29,9 @@ try:
     from qiskit.quantum_info import SparsePauliOp
 except ImportError as error:
     raise MissingDependencyError("operators need Qiskit: pip install ./quantum") from error
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 
 MOST_QUBITS = 24  # of a state vector
@@ -173,11 +177,11 @@ def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     return small
 
 
-def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
+def check_gates(circuit: DeviceCircuit, target: Any, where: str) -> None:
     """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
-    if foreign := foreign_gate(circuit, target):
+    if foreign := foreign_gate(circuit.gates, target):
         raise InputError(
-            f"{where} has no {foreign}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            f"{where} has no {foreign}, which the circuit uses: it was compiled for {circuit.target.description!r}; "
             "compile it for this device"
         )
 
@@ -200,12 +204,11 @@ def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
     return None
 
 
-def ideal_shots(compiled: CompiledCircuit, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
+def ideal_shots(circuit: QuantumCircuit, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
     """Shots × classical bits, column c classical bit c."""
-    chances = ideal_probabilities(compiled.circuit)
+    chances = ideal_probabilities(circuit)
     strings = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
-    bits = len(compiled.clbits)
-    return (strings[:, None] >> np.arange(bits) & 1).astype(np.uint8)
+    return (strings[:, None] >> np.arange(circuit.num_clbits) & 1).astype(np.uint8)
 
 
 Term = tuple[str, list[int], float]

@@ -23,11 +23,11 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect_quantum.devices.analysis import Range
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit, count_resources
+from biselect_quantum.devices.resources import count_resources
 from biselect_quantum.shots import CountedBits, Shots
 
 if TYPE_CHECKING:
-    from qiskit.transpiler import Target
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 DRAWS = 200  # of the bootstrap
 MOST_HITS = 20  # different choices whose hit rate is corrected, one by one
@@ -41,33 +41,39 @@ def prepared(width: int, part: int, seed: int) -> NDArray[np.uint8]:
     return first if part == 0 else 1 - first
 
 
-def calibration_circuit(compiled: CompiledCircuit, target: Target, part: int, seed: int) -> CompiledCircuit:
-    """A circuit that prepares a known string on the qubits that `compiled` measures, and reads it as that does."""
+def calibration_circuit(circuit: DeviceCircuit, part: int, seed: int) -> DeviceCircuit:
+    """A circuit that prepares a known string on the qubits that `circuit` measures, and reads it as that does."""
     from qiskit.transpiler import PassManager
     from qiskit.transpiler.passes import Optimize1qGatesDecomposition
 
-    circuit = compiled.circuit.copy_empty_like()
-    circuit.global_phase = 0.0
-    string = prepared(circuit.num_clbits, part, seed)
-    reads = [step for step in compiled.circuit.data if step.operation.name == "measure"]
+    gates = circuit.gates.copy_empty_like()
+    gates.global_phase = 0.0
+    string = prepared(gates.num_clbits, part, seed)
+    reads = [step for step in circuit.gates.data if step.operation.name == "measure"]
     for step in reads:
-        if string[circuit.find_bit(step.clbits[0]).index]:
-            circuit.x(step.qubits[0])
-    if "x" not in target.operation_names:
-        circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
+        if string[gates.find_bit(step.clbits[0]).index]:
+            gates.x(step.qubits[0])
+    if "x" not in circuit.target.operation_names:
+        gates = PassManager([Optimize1qGatesDecomposition(circuit.target)]).run(gates)
     for step in reads:
-        circuit.append(step)
-    return replace(compiled, circuit=circuit, resources=count_resources(circuit, target))
+        gates.append(step)
+    native = circuit.compiled._replace(gates=gates, resources=count_resources(gates, circuit.target))
+    return replace(circuit, native=native)
 
 
-def pulse_errors(compiled: CompiledCircuit, target: Target) -> NDArray[np.float64]:
-    """How often the pulse that prepares a 1 fails, by what the device recorded; 0 where it recorded nothing."""
-    errors = np.zeros(compiled.circuit.num_clbits)
+def pulse_errors(circuit: DeviceCircuit) -> NDArray[np.float64]:
+    """How often the pulse that prepares a 1 fails, by what the device recorded; 0 where it recorded nothing.
+
+    Returns:
+        One chance for each classical bit.
+    """
+    gates, target = circuit.gates, circuit.target
+    errors = np.zeros(gates.num_clbits)
     pulse = next((name for name in ("x", "rx", "r") if name in target.operation_names), None)
-    for step in compiled.circuit.data if pulse else ():
+    for step in gates.data if pulse else ():
         if step.operation.name == "measure":
-            entry = target[pulse].get((compiled.circuit.find_bit(step.qubits[0]).index,))
-            errors[compiled.circuit.find_bit(step.clbits[0]).index] = (entry and entry.error) or 0.0
+            entry = target[pulse].get((gates.find_bit(step.qubits[0]).index,))
+            errors[gates.find_bit(step.clbits[0]).index] = (entry and entry.error) or 0.0
     return errors
 
 
@@ -136,25 +142,19 @@ class Corrected:
 
 
 def correct(
-    shots: Shots,
-    calibration: ReadoutCalibration,
-    problem: SelectionProblem,
-    *,
-    goal: float,
-    layout: Sequence[int],
-    seed: int = 0,
+    shots: Shots, calibration: ReadoutCalibration, *, goal: float, layout: Sequence[int], seed: int = 0
 ) -> Corrected:
     """What shots say after readout correction.
 
     Args:
         shots: decoded, of all repeats.
         calibration: of the classical bits.
-        problem: the original one; whose budgets and rules count.
         goal: energy at or below which a choice hits.
-        layout: the classical bit of each logical qubit.
+        layout: the classical bit of each variable.
         seed: of the bootstrap.
     """
-    hits = shots.bits[shots.inside(problem)]
+    problem = shots.problem
+    hits = shots.bits[shots.inside]
     hits = hits[problem.bit_energies(hits) <= goal]
     rng = np.random.default_rng(seed)
     estimates = []

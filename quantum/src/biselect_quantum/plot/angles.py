@@ -177,7 +177,7 @@ def landscape(
     else:
         vectors = np.where(_mixes(ansatz.schedule), upward.ravel()[:, None], across.ravel()[:, None]) * centre
     observable = Observable() if threshold is None else Observable(kind="hit", threshold=threshold)
-    values = ansatz.many(vectors, observable).reshape(across.shape)
+    values = np.array([ansatz.expectation(vector, observable) for vector in vectors]).reshape(across.shape)
     what = "Energies" if threshold is None else "Hits"
     with axes_for(ax, width=4.8, height=3.8) as axes:
         heights = values if threshold is None else 100 * values

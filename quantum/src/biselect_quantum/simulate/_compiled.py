@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect_quantum.simulate._batches import MOST_AMPLITUDES, MOST_FROM_BASIS, Batches
 from biselect_quantum.simulate._cube_tables import Tables, make_tables
 from biselect_quantum.simulate._passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect_quantum.simulate._simd import BYTES, aligned_lines
@@ -52,8 +50,6 @@ class CompiledSimulator:
         tables = tuple(make_tables(register, LIMIT, tail=2, stop=stop) for register in (samples, features))
         self.samples = self._side(tables[0], False, columns, a, b, weights)
         self.features = self._side(tables[1], True, rows, b, a, np.ascontiguousarray(weights.T))
-        self._make_batches = partial(Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads)
-        self._batches: Batches | None = None
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
         self._state = self._lines(self.grid.blocks * self.grid.rows * 2)
@@ -77,17 +73,6 @@ class CompiledSimulator:
         """Expectation value and its derivatives by every phase and every mixing angle."""
         with self._lock:
             return self._differentiate(layers, start, observable)
-
-    def batches(self, count: int | None, *, from_basis: bool) -> Batches | None:
-        """What runs so many circuits (None: any number) at once, or None where one at a time is faster."""
-        few = count is not None and count < self.lanes // 4
-        if few or self.sector.size > (MOST_FROM_BASIS if from_basis else MOST_AMPLITUDES):
-            return None
-        with self._lock:
-            if self._batches is None:
-                self._batches = self._make_batches(self.stop)
-            self._batches.stop = self.stop
-        return self._batches
 
     def _differentiate(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable

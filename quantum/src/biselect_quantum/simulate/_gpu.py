@@ -3,7 +3,7 @@
 A pass over the feature register does all feature mixing of a row in shared memory, a pass for each stage of the sample
 mixer hypercubes of up to 64 rows in registers. The two mixers commute, so every second layer's phase goes with the
 first sample stage, every other one stands between two feature mixings in one pass, and the last pass takes the
-expectation value. Batches of small circuits: `gpu_batch`.
+expectation value.
 """
 
 from functools import cache
@@ -61,10 +61,10 @@ def free_memory(cp: Any) -> int:
 
 
 @cache
-def load_module(file: str, names: tuple[str, ...], defines: tuple[tuple[str, int], ...], generated: str = "") -> Any:
-    """A CUDA file of ours, after generated code, compiled for these sizes; CuPy keeps what it compiled on disk."""
+def load_module(file: str, names: tuple[str, ...], defines: tuple[tuple[str, int], ...]) -> Any:
+    """A CUDA file of ours, compiled for these sizes; CuPy keeps what it compiled on disk."""
     folder = files("biselect_quantum.simulate") / "cuda"
-    source = (folder / "common.cuh").read_text() + generated + (folder / file).read_text()
+    source = (folder / "common.cuh").read_text() + (folder / file).read_text()
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines))
     return require_cupy().RawModule(code=source, options=options, name_expressions=names)
 
@@ -83,17 +83,16 @@ def struct(**fields: Any) -> Any:
     return packed[()]
 
 
-def packed_tables(cp: Any, tables: Tables, *, spread: bool = False) -> tuple[Any, Any]:
+def packed_tables(cp: Any, tables: Tables) -> tuple[Any, Any]:
     """The struct Tables, each part of the hypercubes aligned, and the arrays it points to, which must be kept.
 
-    With `spread`, neighbouring hypercubes lie in different banks of shared memory as far as possible.
+    Neighbouring hypercubes lie in different banks of shared memory as far as possible.
     """
     parts, spans, place = [], [], 0
     for span in tables.spans:
         for p in range(1, 5):
             part = tables.cubes[span[p - 1] : span[p]] if p < len(span) else tables.cubes[:0]
-            if spread:
-                part = spread_over_banks(part.reshape(-1, 2**p)).ravel()
+            part = spread_over_banks(part.reshape(-1, 2**p)).ravel()
             spans.append((place, place + part.size))
             parts.append(np.pad(part, (0, -part.size % ALIGNED)))
             place += parts[-1].size
@@ -180,7 +179,7 @@ class GpuSimulator:
         staged = {size for stage in self.stages for size, *_ in stage}
         names = [f"sample_stage<{p}>" for p in sorted(staged)] + [f"sample_phase<{p}>" for p, *_ in self.first]
         self.forward = self._passes((*names, *FEATURE_PASSES), states=1)
-        self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT), spread=True)
+        self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
         self.groups = self._group_struct(sample_tables, rows[:, 0])
         self.centred = Centred.of(problem, np.float32)
         about_zero = self.centred.problem

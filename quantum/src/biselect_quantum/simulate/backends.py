@@ -1,21 +1,16 @@
 """Which simulator runs a sector."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.simulate._gpu_batch import GpuBatch as GpuBatch
-from biselect_quantum.simulate._gpu_batch import takes_batches as takes_batches
 from biselect_quantum.simulate._plain import ContinuousSimulator, GroverSimulator, PlainSimulator
 from biselect_quantum.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect_quantum.simulate.limits import NEVER, Stop, check_memory
-
-if TYPE_CHECKING:
-    from biselect_quantum.simulate._batches import Batches as Batches
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy runs a few circuits before anything would have been compiled

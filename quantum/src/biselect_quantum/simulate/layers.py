@@ -1,5 +1,6 @@
 """What a simulator is asked to run: layers of phases and mixing, a start, a diagonal observable."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -52,7 +53,6 @@ class Layers:
     """p layers; each is a diagonal phase and then mixing on both registers.
 
     The phase of layer l multiplies `|S, F⟩` by exp(i(Σ_{i∈S} sample + Σ_{j∈F} feature + Σ_{i∈S,j∈F} pair)).
-    A batch of circuits has one more axis in front.
 
     Attributes:
         sample: (p, N).
@@ -74,7 +74,7 @@ class Layers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairGradient:
-    """Derivatives of an expectation value; those of a batch have one more axis in front.
+    """Derivatives of an expectation value.
 
     Attributes:
         pair: by every pair phase, (p, N, D). Within the budgets a sample phase acts as its row of pair phases over m,
@@ -122,6 +122,11 @@ class Observable:
             raise InputError("the values of an observable must be finite")
         if not 0 < self.share <= 1:
             raise InputError(f"share must lie in (0, 1], got {self.share}")
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data that tells observables apart."""
+        values = None if self.values is None else hashlib.sha256(self.values.tobytes()).hexdigest()
+        return {"kind": self.kind, "threshold": self.threshold, "share": self.share, "values": values}
 
     def of(self, energies: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
         """The observable of a table of energies whose terms add up to at most `scale`."""

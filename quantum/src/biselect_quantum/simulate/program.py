@@ -195,9 +195,11 @@ class Program:
         """Fix the free angles, given in their order or by name, in radians.
 
         Returns:
-            The same circuit, up to global phase; its rotations lie within [-π, π].
+            The same circuit, up to global phase; rotations by free angles lie within [-π, π] then.
         """
         values = self.in_order(angles)
+        if not self.angle_names:
+            return self
 
         def bound(op: Op) -> Op:
             total = op.angle + sum(factor * float(values[number]) for number, factor in op.slopes)

@@ -2,14 +2,12 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError
-from biselect.testing.oracles import planted_problem
 from biselect_quantum.circuits import Ansatz, split_terms
-from biselect_quantum.circuits.training.first_angles import as_starts, learnt_angles
-from biselect_quantum.circuits.training.objectives import Objective
+from biselect_quantum.circuits.training.first_angles import as_starts
 
 
 def test_angles_of_this_circuit_are_taken_as_they_are(ansatz, tmp_path):
-    trained = ansatz.train(evaluations=30)
+    trained = ansatz.train(objective="cvar", evaluations=30)
     trained.to_json(tmp_path / "angles.json")
     given = np.full(8, 0.3)
     for source, count in (
@@ -20,7 +18,7 @@ def test_angles_of_this_circuit_are_taken_as_they_are(ansatz, tmp_path):
         starts = as_starts(ansatz, source)
         assert len(starts) == count and (starts[-1] == trained.angles).all()
     assert [start.tolist() for start in as_starts(ansatz, given.tolist())] == [given.tolist()]
-    assert ansatz.train(strategy="polish", start_from=trained, evaluations=1).value == trained.value
+    assert ansatz.train(strategy="polish", objective="cvar", start_from=trained, evaluations=1).value == trained.value
 
 
 def test_angles_of_another_problem_are_taken_over_in_its_units(problem, ansatz, with_scores):
@@ -43,14 +41,3 @@ def test_what_are_no_angles_is_refused_in_words(problem, ansatz):
         as_starts(own, ansatz.train(evaluations=5))
     with pytest.raises(InputError, match="starts of its own"):
         ansatz.train(strategy="threshold", start_from=np.zeros(8))
-
-
-def test_learnt_angles_hit_more_often_than_chance_where_nothing_was_learnt():
-    better = []
-    for seed in range(8):
-        ansatz = Ansatz(planted_problem((8, 6, 3, 2), 2.0, seed=seed, absolute=True), 3, start="canonical")
-        goal = Objective.of("optimum", ansatz, threshold=None, share=0.05)
-        rates = [ansatz.optimum_mass(angles) for angles in learnt_angles(ansatz, goal)]
-        better.append(max(rates) * ansatz.energies.size)
-    assert np.median(better) > 5
-    assert learnt_angles(Ansatz(ansatz.problem, 3), goal) == []  # they were learnt from single choices

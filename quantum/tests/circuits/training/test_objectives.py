@@ -3,10 +3,10 @@ import pytest
 
 import biselect_quantum.circuits.ansatz
 from biselect.testing.oracles import planted_problem
-from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits import Ansatz, Observable, Training
 from biselect_quantum.circuits.training.objectives import Objective
 
-PARTS = ["energy", "cvar", "hit-rate", "optimum", {"energy": 0.4, "cvar": 1.0, "hit-rate": 0.7}]
+PARTS = ["energy", "cvar", "hit-rate", "optimum", "shots", {"energy": 0.4, "cvar": 1.0, "hit-rate": 0.7}]
 
 
 def low(ansatz, rank=3):
@@ -20,8 +20,8 @@ def test_gradients_of_objectives(problem, parts, start):
     ansatz = Ansatz(problem, 2, start=start)
     objective = Objective.of(parts, ansatz, threshold=low(ansatz), share=0.2)
     batch = np.random.default_rng(2).normal(size=(2, 8))
-    values, slopes = objective.values_and_gradients(ansatz, batch)
-    for angles, value, slope in zip(batch, values, slopes, strict=True):
+    for angles in batch:
+        value, slope = objective.value_and_gradient(ansatz, angles)
         assert value == pytest.approx(objective.value(ansatz, angles))
         for position in range(8):
             step = np.zeros(8)
@@ -58,3 +58,27 @@ def test_tables_of_the_sector_are_made_once(problem, monkeypatch):
     )
     Ansatz(problem, 2).train(objective="cvar", evaluations=120)
     assert len(made) == 1
+
+
+def test_an_observable_is_an_objective(problem):
+    """A projector on some choices, and the energy itself, whose training is that of the name."""
+    ansatz = Ansatz(problem, 2)
+    some = np.where(ansatz.energies < np.quantile(ansatz.energies, 0.1), -1.0, 0.0)
+    trained = ansatz.train(objective=Observable(kind="values", values=some), evaluations=150)
+    assert trained.value == pytest.approx((ansatz.probabilities(trained.angles) * some).sum())
+    assert trained.value < some.mean() - 0.1 and trained.hit_rate is None and trained.knowledge == "trained blind"
+    assert Training.from_json(trained.to_json()).objective["observable"]["values"] is not None
+    by_name, by_observable = (ansatz.train(objective=how, evaluations=60) for how in ("energy", Observable()))
+    assert (by_name.angles == by_observable.angles).all()
+
+
+def test_training_that_is_told_nothing_finds_a_threshold_of_its_own(problem):
+    ansatz = Ansatz(problem, 2)
+    blind, told = ansatz.train(evaluations=200), ansatz.train(objective="optimum", evaluations=200)
+    assert (blind.knowledge, told.knowledge) == ("trained blind", "trained for the known optimum")
+    given = ansatz.train(threshold=low(ansatz), evaluations=50)
+    assert given.knowledge == "threshold known beforehand" == Training.from_json(given.to_json()).knowledge
+    samples, features = blind.best_choice
+    assert problem.energy(samples, features) == pytest.approx(blind.objective["threshold"])
+    assert blind.hit_rate == pytest.approx(ansatz.hit_rate(blind.angles, blind.objective["threshold"]))
+    assert blind.evaluations <= 200 and blind.hit_rate > 0.5 * told.hit_rate

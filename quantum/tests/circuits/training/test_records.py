@@ -59,7 +59,7 @@ def test_a_checkpoint_of_another_training_is_refused(ansatz, problem, tmp_path):
         lambda text: text[: len(text) // 2],
         lambda text: text.replace('"evaluations": ', '"evaluations": 1', 1),
         lambda text: text.replace('"angles": [', '"angles": [NaN, ', 1),
-        lambda text: text.replace("biselect-training-3", "biselect-training-2"),
+        lambda text: text.replace("biselect-training-4", "biselect-training-3"),
         lambda text: json.dumps({name: part for name, part in json.loads(text).items() if name != "hash"}),
     ],
 )

@@ -66,9 +66,9 @@ def test_what_was_found_outlives_an_evaluation_that_nothing_can_stop(ansatz, mon
 
 def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
     """A descent that ran ahead is followed again with less room; by then the time may be up."""
-    original, cut = Search._room, []
+    original, cut = Search.room, []
 
-    def room(self, share):
+    def room(self, share=1.0):
         left = original(self, share)
         if self.spent and not self._over and left > 5:  # as if the elders had spent almost everything, and all the time
             self.seconds = 1e-9
@@ -76,7 +76,7 @@ def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
             return 5
         return left
 
-    monkeypatch.setattr(Search, "_room", room)
+    monkeypatch.setattr(Search, "room", room)
     trained = ansatz.train(evaluations=200, seconds=60, workers=3)
     assert cut and np.isfinite(trained.value)
 

@@ -24,7 +24,7 @@ def test_small_budgets_keep_what_contained_schedules_found():
 
 
 def test_a_ladder_never_falls_and_contains_what_it_goes_through(problem):
-    trained = Ansatz(problem, 3).train(strategy="ladder", through=("layerwise",))
+    trained = Ansatz(problem, 3).train(strategy="ladder", objective="optimum", through=("layerwise",))
     value = {(stage.schedule, stage.depth): stage.value for stage in trained.stages}
     for depth in (1, 2, 3):
         assert value["fully-grouped", depth] <= value["layerwise", depth] + 1e-9
@@ -67,7 +67,7 @@ def test_a_rung_that_fails_is_written_down_as_such(ansatz, monkeypatch):
         "value_and_gradient",
         lambda self, *rest: (np.nan, np.zeros(self.size)) if self.schedule.depth == 1 else original(self, *rest),
     )
-    trained = ansatz.train(strategy="ladder", evaluations=60)
+    trained = ansatz.train(strategy="ladder", objective="energy", evaluations=60)
     assert trained.stages[0].value == np.inf and np.isfinite(trained.value)
     assert json.loads(trained.to_json())["stages"][0]["value"] is None
     back = Training.from_json(trained.to_json())

@@ -46,8 +46,8 @@ def stored(circuit_folder):
 def fixed(stored, circuit_folder):
     """Fix a run in a folder."""
 
-    def fix(folder, on="sector", shots=40, repeats=3, seed=1, threshold=None):
-        asked = plan(stored, on, shots=shots, repeats=repeats, seed=seed, threshold=threshold)
+    def fix(folder, on="sector", shots=40, repeats=3, seed=1, threshold=None, **options):
+        asked = plan(stored, on, shots=shots, repeats=repeats, seed=seed, threshold=threshold, **options)
         return freeze(stored, circuit_folder, folder, asked)
 
     return fix
@@ -74,10 +74,11 @@ def records():
 
 
 @pytest.fixture
-def service(ibm):
-    """Recorded services on a device like that of `circuit_folder`; give the fates of their submissions."""
+def service(ibm, monkeypatch):
+    """Services on a device like that of `circuit_folder`: the fates of their submissions, circuits of one job."""
 
-    def make(fates=()):
+    def make(fates=(), most=1):
+        monkeypatch.setattr("biselect_quantum.devices.execution.remote.MOST_CIRCUITS", most)
         return ibm.make(ibm.module.grid(4, 3), fates)
 
     return make

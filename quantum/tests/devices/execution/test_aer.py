@@ -12,7 +12,7 @@ from biselect_quantum.devices.execution._aer import AerSampling, NoisySampling
 from biselect_quantum.devices.execution.run import plan
 from biselect_quantum.devices.execution.samplers import NOISE_MODEL, foreign_device, sampler_for
 from biselect_quantum.devices.noise import filled_in
-from biselect_quantum.devices.noise.trajectories import pauli_probabilities
+from biselect_quantum.devices.noise.noisy_circuit import pauli_probabilities
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import cut
 from biselect_quantum.devices.targets import load_target, snapshot
@@ -22,16 +22,16 @@ def test_a_routed_circuit_is_read_through_its_layout(small):
     """Aer measures physical wires; decoding through the classical bits gives the budgets back."""
     drawn = small.case(np.random.default_rng(3), 6, split=3, budgets=(1, 1), extra=3)
     target = small.device("cz", [(q, q + 1) for q in range(5)], 6)
-    made = compile_circuit(drawn.program, target, None, OPT3_CZ, angles=drawn.angles)
+    made = compile_circuit(drawn.spec, target, None, OPT3_CZ, angles=drawn.angles)
     readout = AerSampling().sample(made, 500, 0)
     assert made.resources.swaps > 0
-    assert readout.decoded(drawn.problem, made.clbits).exact_budget_mass(drawn.problem) == 1
+    assert made.decode(readout).exact_budget_mass == 1
 
 
 def test_cutting_keeps_gates_and_classical_bits(stored):
-    circuit = stored.compiled.circuit
+    circuit = stored.gates
     small = cut(circuit)
-    assert small.num_qubits == stored.compiled.program.qubits < circuit.num_qubits
+    assert small.num_qubits == stored.bound.qubits < circuit.num_qubits
     assert small.count_ops() == circuit.count_ops() and small.depth() == circuit.depth()
 
 
@@ -53,7 +53,7 @@ def test_repeats_share_one_noise_model(small, monkeypatch):
     monkeypatch.setattr("biselect_quantum.devices.execution._aer.load_target", lambda device: target)
     times = []
     monkeypatch.setattr(
-        "biselect_quantum.devices.noise.noisy_circuit.pauli_probabilities",
+        "biselect_quantum.devices.noise.device_noise.pauli_probabilities",
         lambda channel: times.append(1) or pauli_probabilities(channel),
     )
     sampler = NoisySampling("small")
@@ -78,8 +78,8 @@ def test_a_snapshot_file_is_named_with_its_hash_and_no_other_is_taken_for_it(
     sampler = sampler_for(asked["on"])
     assert sampler.name == sampler_for("noisy:mine.json").name == asked["on"]
     assert foreign_device("noisy:FakeBoston.json@0123456789ab", "boston") is None
-    sampler.check(stored.compiled)
-    sampler.sample(stored.compiled, 5, 0)
+    sampler.check(stored)
+    sampler.sample(stored, 5, 0)
     assert f"snapshot file mine.json@{content['hash'][:12]}" in sampler.remark and "error of cz 0.005" in sampler.remark
     write_file(tmp_path / "mine.json", json.dumps(snapshot(filled_in(blank, {**rates, "cz": 6e-3}))))
     with pytest.raises(InputError, match=r"mine\.json: its hash begins with .*another file"):
@@ -92,9 +92,9 @@ def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem):
 
     made = compile_problem(problem, "boston", [0.4, 0.3], depth=1, schedule="tied", compare=False)
     sampler = sampler_for("noisy:FakeBoston")
-    sampler.check(made.compiled)
-    assert foreign_device("noisy:FakeBoston", made.compiled.target) is None
-    readout = sampler.sample(made.compiled, 300, 3)
-    mass = readout.decoded(problem, made.compiled.clbits).exact_budget_mass(problem)
+    sampler.check(made)
+    assert foreign_device("noisy:FakeBoston", made.target.description) is None
+    readout = sampler.sample(made, 300, 3)
+    mass = made.decode(readout).exact_budget_mass
     assert problem.sector.chance < 0.7 < mass < 1
-    assert np.array_equal(sampler.sample(made.compiled, 300, 3).counts, readout.counts)
+    assert np.array_equal(sampler.sample(made, 300, 3).counts, readout.counts)

@@ -52,13 +52,13 @@ def test_exact_samplers_follow_the_circuit_and_their_seed(stored, problem, name)
     """The compiled circuit has more wires than it uses; each sampler gets what it can take."""
     given = EXACT_ONES[name]()
     assert (sampler_for(given).name, sampler_for(given).kind) == (name, EXACT)
-    taken = [sampler_for(given).sample(stored.compiled, 4000, seed) for seed in (3, 3, 4)]
+    taken = [sampler_for(given).sample(stored, 4000, seed) for seed in (3, 3, 4)]
     assert np.array_equal(taken[0].counts, taken[1].counts) and not np.array_equal(taken[0].counts, taken[2].counts)
-    chances = ideal_probabilities(stored.compiled.circuit)
+    chances = ideal_probabilities(stored.gates)
     seen = np.zeros(chances.size)
     seen[taken[0].bits @ (1 << np.arange(taken[0].bits.shape[1]))] = taken[0].counts / 4000
     assert np.abs(seen - chances).sum() / 2 < 0.06
-    assert take_shots(stored, given, shots=50, seed=1).exact_budget_mass(problem) == 1
+    assert take_shots(stored, given, shots=50, seed=1).exact_budget_mass == 1
 
 
 def test_a_run_is_fixed_for_the_object_and_goes_on_with_another_of_its_kind(stored, fixed, records, tmp_path):
@@ -94,7 +94,7 @@ def test_backends_with_errors_say_so_and_get_their_own_qubits(noisy_device, stor
     backend, made = noisy_device
     for given in (backend, AerSimulator(noise_model=NoiseModel.from_backend(backend))):
         assert sampler_for(given).kind == NOISE_MODEL
-        assert 0.6 < take_shots(made, given, shots=200).exact_budget_mass(problem) < 1
+        assert 0.6 < take_shots(made, given, shots=200).exact_budget_mass < 1
     with pytest.raises(InputError, match="give this backend to compile_problem instead"):
         take_shots(stored, backend)
 
@@ -151,4 +151,4 @@ def test_a_backend_that_joins_all_pairs_without_cz_is_taken_by_a_qiskit_path(pro
     made = compile_problem(problem, backend, [0.4, 0.3], depth=1, schedule="tied", path="complete-cz")
     assert made.retained_share == 1.0 and next(iter(made.references)) == "Qiskit Opt-3"
     assert take_shots(made, backend, shots=20, seed=1).shots == 20
-    assert take_shots(made, StatevectorSampler(), shots=200, seed=1).exact_budget_mass(problem) > 0.99
+    assert take_shots(made, StatevectorSampler(), shots=200, seed=1).exact_budget_mass > 0.99

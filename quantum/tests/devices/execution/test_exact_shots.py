@@ -92,28 +92,28 @@ def probabilities(readout, width):
 
 @pytest.mark.parametrize("sampler", [SectorSampling(), WideSampling(), AerSampling()], ids=lambda one: one.name)
 def test_every_sampler_measures_the_programs_distribution(stored, small, sampler):
-    compiled = stored.compiled
-    readout = sampler.sample(compiled, SHOTS, 7)
+    readout = sampler.sample(stored, SHOTS, 7)
     assert readout.shots == SHOTS
     assert sampler.kind == kind_of(sampler.name) == "exact simulation, not hardware"
-    ideal = small.ideal(compiled.program)
+    ideal = small.ideal(stored.bound)
     noise = np.sqrt(np.count_nonzero(ideal > 1e-12) / SHOTS)  # of the total variation of so many shots
-    assert compiled.clbits == tuple(range(compiled.program.qubits))
-    assert small.distance(ideal, probabilities(readout, compiled.program.qubits)) < noise
-    again = sampler.sample(compiled, SHOTS, 7)
+    assert stored.layout.read_into == tuple(range(stored.program.qubits))
+    assert small.distance(ideal, probabilities(readout, stored.program.qubits)) < noise
+    again = sampler.sample(stored, SHOTS, 7)
     assert np.array_equal(again.bits, readout.bits) and np.array_equal(again.counts, readout.counts)
-    assert not np.array_equal(sampler.sample(compiled, SHOTS, 8).counts, readout.counts)
+    assert not np.array_equal(sampler.sample(stored, SHOTS, 8).counts, readout.counts)
 
 
 def test_the_stored_program_is_the_compiled_one(stored, small):
-    assert small.distance(small.ideal(stored.compiled.program), small.measured(stored.compiled)) < 1e-9
+    assert small.distance(small.ideal(stored.bound), small.measured(stored)) < 1e-9
 
 
 def test_the_wide_sampler_refuses_a_dicke_start(problem, stored):
     from dataclasses import replace
 
-    program = AnsatzSpec(problem, 1, "tied", "path", "dicke").program([0.1, 0.2])
+    native = stored.compiled._replace(angles=np.array([0.1, 0.2]))
+    circuit = replace(stored, source=AnsatzSpec(problem, 1, "tied", "path", "dicke"), native=native)
     with pytest.raises(InputError, match="basis state"):
-        WideSampling().sample(replace(stored.compiled, program=program), 5, 0)
+        WideSampling().sample(circuit, 5, 0)
     with pytest.raises(InputError, match="basis state"):
-        WideSampling().check(replace(stored.compiled, program=program))
+        WideSampling().check(circuit)

@@ -32,7 +32,7 @@ def test_the_callers_session_is_used_and_none_is_opened(service, stored):
     session = Mine()
     sampling = IbmSampling(session, connected._service, make)
     assert isinstance(sampling, Service) and sampling.name == ON
-    assert sampling.sample(stored.compiled, 10, 0).shots == 10
+    assert sampling.sample(stored, 10, 0).shots == 10
     assert seen == [session]
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import Resources
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
 from biselect_quantum.devices.execution.outcomes import device_seconds, forecast, outcome
 from biselect_quantum.devices.execution.run import load_run, plan
 from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.store import RunStore
+from biselect_quantum.devices.resources import Resources
 
 
 def test_an_analysis_can_be_had_again_from_the_files(whole):
@@ -29,6 +29,6 @@ def test_no_service_is_asked_and_a_device_without_the_gates_is_refused(stored, m
     monkeypatch.setattr("biselect_quantum.devices.execution._ibm.QiskitRuntimeService", None)  # whoever asks, fails
     found = forecast(stored, plan(stored, "ibm:nowhere", shots=100, repeats=2, seed=0))
     assert (found["kind"], found["shots"], len(found["seeds"])) == ("hardware", 100, 2)
-    assert found["estimated_device_seconds"] == pytest.approx(200 * (stored.compiled.resources.duration + 250e-6))
+    assert found["estimated_device_seconds"] == pytest.approx(200 * (stored.resources.duration + 250e-6))
     with pytest.raises(InputError, match="has no"):
         forecast(stored, plan(stored, "noisy:iqm-54", shots=100, repeats=2, seed=0))

@@ -14,7 +14,7 @@ from biselect_quantum.devices.execution.run import NAME, load_run, repeat_seed
 
 def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):
     content = json.loads((whole.folder / NAME).read_text())
-    assert content["circuit"] == stored.manifest
+    assert content["circuit"] == dict(stored.manifest())
     assert {"problem_hash", "target", "patch", "layout", "placement", "mask", "angles"} <= set(content["circuit"])
     assert content["seeds"] == [repeat_seed(1, repeat) for repeat in range(3)]
     assert content["threshold"]["problem_hash"] == problem.digest
@@ -29,7 +29,7 @@ def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):
         lambda content: content.update(shots=1),
         lambda content: content["seeds"].reverse(),
         lambda content: content["threshold"].update(value=0.0),
-        lambda content: content["circuit"]["layout"]["clbits"].reverse(),
+        lambda content: content["circuit"]["layout"]["read_into"].reverse(),
         lambda content: content["circuit"]["patch"]["samples"].reverse(),
         lambda content: content.pop("hash"),
     ],
@@ -98,7 +98,7 @@ def test_a_run_of_an_earlier_format_is_refused_in_one_sentence(fixed, tmp_path):
     fixed(tmp_path)
     content = json.loads((tmp_path / NAME).read_text())
     (tmp_path / NAME).write_text(json.dumps(seal({**content, "format": "biselect-run-1"})))
-    with pytest.raises(InputError, match=r"format is biselect-run-1, .* reads biselect-run-4"):
+    with pytest.raises(InputError, match=r"format is biselect-run-1, .* reads biselect-run-5"):
         load_run(tmp_path)
 
 

@@ -28,7 +28,7 @@ ON = "ibm:answering"
 
 @pytest.fixture
 def events(records):
-    return lambda folder: [(record["measurement"], record["event"]) for record in records(folder, "jobs")]
+    return lambda folder: [(tuple(record["measurements"]), record["event"]) for record in records(folder, "jobs")]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_every_repeat_is_a_job_whose_id_is_kept_before_anyone_waits(
     busy = service(["queued"])
     with pytest.raises(StillWaitingError, match="job-0"):
         execute(fixed(tmp_path / "run", ON), busy.sampling(), wait=0.0)
-    assert events(tmp_path / "run") == [(r, e) for r in range(3) for e in ("submitting", "submitted")]
+    assert events(tmp_path / "run") == [((r,), e) for r in range(3) for e in ("submitting", "submitted")]
     busy.finish()
     assert len(execute(fixed(tmp_path / "run", ON), busy.sampling())) == 3
     assert busy.submissions == 3
@@ -129,7 +129,7 @@ def test_a_refused_circuit_is_said_and_can_be_tried_again(fixed, service, events
     strict = service(["refused"])
     with pytest.raises(ServiceError, match="not accepted"):
         execute(fixed(tmp_path, ON), strict.sampling())
-    assert events(tmp_path)[-1] == (0, "refused")
+    assert events(tmp_path)[-1] == ((0,), "refused")
     assert len(execute(fixed(tmp_path, ON), strict.sampling())) == 3
 
 
@@ -189,20 +189,20 @@ from biselect_quantum.devices.execution.runner import execute
 from biselect_quantum.devices.execution.exact_shots import SectorSampling
 
 class Slow(Service):
-    name, _backend = "ibm:answering", None
+    name, _backend, most_circuits = "ibm:answering", None, 1
     def snapshot(self):
         return {"hash": "0" * 64}
     def find(self, tag):
         return None
     def _meaning(self, error):
         return ServiceError
-    def _run(self, circuit, shots, tag):
+    def _run(self, circuits, shots, tag):
         job = Path(sys.argv[2]) / tag
         job.touch(exist_ok=False)
         time.sleep(0.2)
         return type("Job", (), {"job_id": lambda self: tag})()
-    def _measured(self, job, wait):
-        return [[0] * 9] * 40
+    def _measured(self, job, circuits, wait):
+        return [[[0] * 9] * 40 for _ in circuits]
 
 execute(load_run(Path(sys.argv[1])), Slow())
 """

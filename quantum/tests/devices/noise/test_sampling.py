@@ -1,7 +1,5 @@
 """Noise models against a density matrix written out step by step."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +9,10 @@ from qiskit_aer.noise import depolarizing_error, pauli_error, thermal_relaxation
 
 from biselect.errors import InputError
 from biselect_quantum.devices import compile_circuit
-from biselect_quantum.devices.noise import cut_noise, filled_in, noisy_shots
-from biselect_quantum.devices.noise.noisy_circuit import LABEL
+from biselect_quantum.devices.noise import filled_in, noisy_shots
+from biselect_quantum.devices.noise.device_noise import cut_noise
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, pauli_labels, pauli_probabilities
 from biselect_quantum.devices.noise.sampling import noisy_table
-from biselect_quantum.devices.noise.trajectories import pauli_labels, pauli_probabilities
 from biselect_quantum.devices.targets import from_snapshot, snapshot
 
 MICRO = 1e-6
@@ -25,12 +23,13 @@ def test_the_model_is_cut_to_the_circuits_qubits(small):
     case, _ = small.drawn()
     edges = [(i + 2, j + 2) for i, j in case.edges] + [(0, 1), (1, 2)]
     target = small.noisy_device(edges, 8)
-    noisy = cut_noise(compile_circuit(case.program, target, range(2, 8), angles=case.angles), target)
+    noisy = cut_noise(compile_circuit(case.program, target, range(2, 8), angles=case.angles))
     assert sorted(noisy.physical) == [2, 3, 4, 5, 6, 7]
-    for (name, place), error in noisy.errors.items():
-        recorded = target[name][tuple(noisy.physical[qubit] for qubit in place)].error
-        assert 1 - average_gate_fidelity(SuperOp(error)) == pytest.approx(recorded, rel=1e-6)
-    for bit, qubit in noisy.reads.items():
+    for step in noisy.steps:
+        if step.channel is not None:
+            recorded = target[step.name][tuple(noisy.physical[qubit] for qubit in step.qubits)].error
+            assert 1 - average_gate_fidelity(SuperOp(step.channel)) == pytest.approx(recorded, rel=1e-6)
+    for bit, qubit in enumerate(noisy.reads):
         assert noisy.confusion[bit, 0, 1] == pytest.approx(target["measure"][(noisy.physical[qubit],)].error)
 
 
@@ -39,11 +38,11 @@ def test_without_errors_nothing_changes(small):
     target = small.noisy_device(case.edges, 6, gates=0.0, readout=0.0, t1=None)
     made = small.compiled(case, target)
     noisy = cut_noise(made, target)
-    assert not noisy.errors
-    assert small.distance(small.step_by_step(noisy), small.ideal(made.program)) < SINGLE
-    shots = noisy_shots(made, target, case.problem, 200)
+    assert not noisy.sites
+    assert small.distance(small.step_by_step(noisy), small.ideal(made.bound)) < SINGLE
+    shots = noisy_shots(made, 200)
     assert shots.flawless == 1
-    assert shots.shots.exact_budget_mass(case.problem) == 1
+    assert shots.shots.exact_budget_mass == 1
 
 
 def test_what_is_not_recorded_is_filled_in_only_by_a_rule_and_said(small):
@@ -66,7 +65,7 @@ def test_what_is_not_recorded_is_filled_in_only_by_a_rule_and_said(small):
     assert (whole["rx"][0,].error, whole["rx"][2,].error) == (worst, kept)
     assert {entry.error for entry in whole["cz"].values()} == {0.01}
     said = f"filled in: error of rx {worst:.3g} at 1 of 6; filled in: error of cz 0.01"
-    assert noisy.label == f"{LABEL}; {said}" and said in noisy_shots(made, whole, case.problem, 3).label
+    assert noisy.label == f"{LABEL}; {said}" and said in noisy_shots(made, 3, target=whole).label
     assert filled_in(target, "worst").description == target.description  # nothing was missing
 
 
@@ -118,12 +117,8 @@ def test_twirling_keeps_the_fidelity():
 
 def test_trajectories_follow_the_twirled_density_matrix(small):
     case, target = small.drawn(seed=6, qubits=5, split=3)
-    noisy = cut_noise(small.compiled(case, target), target)
-    channels = {
-        place: pauli_error(list(zip(pauli_labels(len(place[1])), pauli_probabilities(error), strict=True)))
-        for place, error in noisy.errors.items()
-    }
-    expected = small.misread(small.step_by_step(replace(noisy, errors=channels)), noisy.confusion)
+    noisy = cut_noise(small.compiled(case, target))
+    expected = small.misread(small.step_by_step(small.twirled(noisy)), noisy.confusion)
     shots = 4000
     table, flawless = noisy_table(noisy, shots, seed=1)
     found = np.bincount(table.astype(np.int64) @ (1 << np.arange(5)), minlength=32) / shots
@@ -135,7 +130,7 @@ def test_trajectories_follow_the_twirled_density_matrix(small):
 def test_everything_says_what_it_is(small):
     case, target = small.drawn()
     made = small.compiled(case, target)
-    for result in (cut_noise(made, target), noisy_shots(made, target, case.problem, 3)):
+    for result in (cut_noise(made, target), noisy_shots(made, 3)):
         assert LABEL in result.label
     assert LABEL == "noise model, not hardware"
 
@@ -144,11 +139,11 @@ def test_what_cannot_be_simulated_is_refused(small):
     case, target = small.drawn()
     made = small.compiled(case, target, "complete-fractional")
     with pytest.raises(InputError, match="shots"):
-        noisy_shots(made, target, case.problem, 0)
+        noisy_shots(made, 0)
     with pytest.raises(InputError, match="joins the register"):
-        cut_noise(made, target, bits=range(case.problem.n_samples))
+        cut_noise(made, target, variables=range(case.problem.n_samples))
     with pytest.raises(InputError, match="compile"):
         cut_noise(made, small.device("prx", case.edges, case.qubits))
     blank = small.device("fractional", case.edges, case.qubits)
     with pytest.raises(InputError, match=r"error of measure \(6×\).*filled_in"):
-        noisy_shots(made, blank, case.problem, 10)
+        noisy_shots(made, 10, target=blank)

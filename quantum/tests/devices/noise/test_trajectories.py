@@ -1,27 +1,23 @@
 """State vectors of trajectories against Qiskit's, gate by gate, and chances against density matrices."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
 from qiskit.circuit.library import get_standard_gate_name_mapping
-from qiskit.quantum_info import Statevector, SuperOp
-from qiskit_aer.noise import pauli_error
+from qiskit.quantum_info import Statevector
 
 from biselect.errors import InputError
 from biselect_quantum.devices.noise import cut_noise, noisy_probabilities
 from biselect_quantum.devices.noise import sampling as trajectories
 from biselect_quantum.devices.noise._vectors import FRAMES, ONE_QUBIT, StagedCircuit
-from biselect_quantum.devices.noise.trajectories import (
+from biselect_quantum.devices.noise.noisy_circuit import (
+    NoisyCircuit,
     Step,
-    TwirledCircuit,
     draw_faulty_trajectories,
     draw_trajectories,
     pauli_labels,
-    pauli_probabilities,
 )
 
 GATES = [*ONE_QUBIT, *FRAMES, "cz", "cp", "cx", "swap"]
@@ -60,7 +56,7 @@ def test_any_gates_with_any_errors_give_qiskits_state(seed, qubits, count):
         wrong = [number for number in range(len(steps)) if rng.random() < share]
         trajectories.append(tuple((number, int(rng.integers(1, 4 ** len(steps[number].qubits)))) for number in wrong))
     reads = tuple(rng.permutation(qubits).tolist())
-    circuit = TwirledCircuit(steps=steps, reads=reads, confusion=np.tile(np.eye(2), (qubits, 1, 1)))
+    circuit = NoisyCircuit(steps=steps, reads=reads, confusion=np.tile(np.eye(2), (qubits, 1, 1)))
     for trajectory, found in StagedCircuit(circuit).probabilities(trajectories):
         expected = Statevector(with_paulis(steps, qubits, trajectory)).probabilities(list(reads))
         assert np.abs(found - expected).max() < SINGLE
@@ -78,32 +74,22 @@ def test_states_wider_than_a_block_are_right(real, close):
     rng = np.random.default_rng(5)
     steps = tuple(random_steps(rng, 14, 150))
     trajectory = ((3, 2), (70, 1), (149, 3))
-    circuit = TwirledCircuit(steps=steps, reads=tuple(range(14)), confusion=np.tile(np.eye(2), (14, 1, 1)))
+    circuit = NoisyCircuit(steps=steps, reads=tuple(range(14)), confusion=np.tile(np.eye(2), (14, 1, 1)))
     (_, found), _ = StagedCircuit(circuit, real).probabilities([trajectory, ()])
     assert 0.5 * np.abs(found - Statevector(with_paulis(steps, 14, trajectory)).probabilities()).sum() < close
 
 
 def test_qubits_that_nobody_reads_are_summed_over():
     steps = (Step("h", (0,)), Step("cx", (0, 1)), Step("ry", (2,), (0.7,)))
-    circuit = TwirledCircuit(steps=steps, reads=(2, 0), confusion=np.tile(np.eye(2), (2, 1, 1)))
+    circuit = NoisyCircuit(steps=steps, reads=(2, 0), confusion=np.tile(np.eye(2), (2, 1, 1)))
     ((_, found),) = StagedCircuit(circuit).probabilities([()])
     one = np.sin(0.35) ** 2
     assert np.allclose(found, [(1 - one) / 2, one / 2, (1 - one) / 2, one / 2])
 
 
-def as_paulis(channel, qubits):
-    return pauli_error(list(zip(pauli_labels(qubits), pauli_probabilities(channel), strict=True)))
-
-
 def twirled_distribution(small, noisy):
     """What is read of all bits, by the density matrix of the twirled channels, waiting included."""
-    errors = {place: as_paulis(error, len(place[1])) for place, error in noisy.errors.items()}
-    circuit = noisy.circuit.copy_empty_like()
-    for step in noisy.circuit.data:
-        waits = step.operation.name == "quantum_channel"
-        operation = as_paulis(SuperOp(step.operation), 1).to_instruction() if waits else step.operation
-        circuit.append(operation, step.qubits, step.clbits)
-    return small.misread(small.step_by_step(replace(noisy, circuit=circuit, errors=errors)), noisy.confusion)
+    return small.misread(small.step_by_step(small.twirled(noisy)), noisy.confusion)
 
 
 @pytest.mark.parametrize("path, idle", [("y-frame", False), ("opt3-cz", True)])
@@ -118,11 +104,11 @@ def test_chances_are_those_of_the_twirled_density_matrix(small, path, idle):
     inside = [
         (x & (2**n - 1)).bit_count() == case.problem.k and (x >> n).bit_count() == case.problem.m for x in range(64)
     ]
-    found = noisy_probabilities(made, target, case.problem, [choice], trajectories=500, idle=idle, threads=2)
+    found = noisy_probabilities(made, [choice], trajectories=500, idle=idle, threads=2)
     assert 0 < found.mass_error < 0.03 and 0 < found.hit_error < 0.03
     assert abs(found.mass - expected[inside].sum()) < 4 * found.mass_error
     assert abs(found.hit - expected[state]) < 4 * found.hit_error
-    assert found.ideal_hit == pytest.approx(small.ideal(made.program)[state], abs=1e-5)
+    assert found.ideal_hit == pytest.approx(small.ideal(made.bound)[state], abs=1e-5)
 
 
 def test_shots_of_product_states_and_of_vectors_agree(small, monkeypatch):
@@ -134,7 +120,7 @@ def test_shots_of_product_states_and_of_vectors_agree(small, monkeypatch):
         table, flawless = trajectories.noisy_table(noisy, shots, seed=1, most=None if vectors else 300)
         found = np.bincount(table.astype(np.int64) @ (1 << np.arange(5)), minlength=32) / shots
         assert small.distance(found, expected) < (0.05 if vectors else 0.08)
-        assert flawless == pytest.approx(noisy.twirled.flawless, abs=0.05)
+        assert flawless == pytest.approx(noisy.flawless, abs=0.05)
 
 
 def test_the_estimates_choose_by_how_the_qubits_are_joined():
@@ -142,9 +128,7 @@ def test_the_estimates_choose_by_how_the_qubits_are_joined():
         steps = [Step("rx", (q,), (0.3,)) for _ in range(layers) for q in range(width)]
         pairs = joined(width)
         steps += [Step("rzz", pair, (0.4,)) for _ in range(layers) for pair in pairs]
-        return TwirledCircuit(
-            steps=tuple(steps), reads=tuple(range(width)), confusion=np.tile(np.eye(2), (width, 1, 1))
-        )
+        return NoisyCircuit(steps=tuple(steps), reads=tuple(range(width)), confusion=np.tile(np.eye(2), (width, 1, 1)))
 
     line = lambda width: [(q, q + 1) for q in range(width - 1)]  # noqa: E731
     everything = lambda width: [(a, b) for a in range(width) for b in range(a + 1, width)]  # noqa: E731
@@ -159,7 +143,7 @@ def test_the_estimates_choose_by_how_the_qubits_are_joined():
 def test_courses_come_as_often_as_they_should(seed):
     chances = np.random.default_rng(seed).dirichlet([20, 1, 1, 1], size=4)
     steps = tuple(Step("x", (0,), (), tuple(row)) for row in chances.tolist())
-    circuit = TwirledCircuit(steps=steps, reads=(0,), confusion=np.eye(2)[None])
+    circuit = NoisyCircuit(steps=steps, reads=(0,), confusion=np.eye(2)[None])
     shots = 4000
     free = draw_trajectories(circuit, shots, np.random.default_rng(seed))
     wrong = draw_faulty_trajectories(circuit, shots, np.random.default_rng(seed))
@@ -174,8 +158,8 @@ def test_courses_come_as_often_as_they_should(seed):
 def test_unknown_gates_and_wide_states_are_refused():
     empty = {"confusion": np.eye(2)[None], "reads": (0,)}
     with pytest.raises(InputError, match="do not know the gate ecr"):
-        StagedCircuit(TwirledCircuit(steps=(Step("ecr", (0, 1)),), **empty))
+        StagedCircuit(NoisyCircuit(steps=(Step("ecr", (0, 1)),), **empty))
     with pytest.raises(InputError, match=r"step 0, x, do not add up to 1"):
-        TwirledCircuit(steps=(Step("x", (0,), (), (0.5, 0.1, 0.1, 0.1)),), **empty)
+        NoisyCircuit(steps=(Step("x", (0,), (), (0.5, 0.1, 0.1, 0.1)),), **empty)
     with pytest.raises(InputError, match="too many for a state vector"):
-        StagedCircuit(TwirledCircuit(steps=tuple(Step("x", (q,)) for q in range(25)), **empty))
+        StagedCircuit(NoisyCircuit(steps=tuple(Step("x", (q,)) for q in range(25)), **empty))

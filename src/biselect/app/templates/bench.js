@@ -77,36 +77,16 @@ if (at("drop")) {
 /* what to compare with: one list of files behind one choice */
 if (at("which")) at("which").addEventListener("change", () => at("against-file").click());
 
-/* budgets: what one more would add, asked for when the hand rests */
+/* the sliders say where they stand */
 if (at("setup")) {
-  const form = at("setup"), number = new Intl.NumberFormat("en", {maximumSignificantDigits: 2});
-  let waiting = 0, asked = 0;
-  const gain = (one, key, score) => !one || !(score > 0) ? "" : (key === "row" ? words.gain_row : words.gain_column).replace("{kind}", one.kind === "exactly" ? "" : one.kind + " ").replace("{share}", number.format(100 * one.adds / score));
-  const ask = async () => {
-    const mine = ++asked;
-    at("gain-k").textContent = at("gain-m").textContent = words.trying;
-    for (let tries = 0; tries < 200 && mine === asked; tries++) {
-      const answer = await post("/preview", new URLSearchParams(new FormData(form))).catch(() => null);
-      if (!answer || mine !== asked) return;
-      if (answer.status === 409) { await new Promise((done) => setTimeout(done, 400)); continue; }
-      const told = await answer.json().catch(() => ({}));
-      if (mine !== asked) return;
-      at("gain-k").textContent = told.error ?? gain(told.row, "row", told.score);
-      at("gain-m").textContent = told.error ? "" : gain(told.column, "column", told.score);
-      return;
-    }
-  };
-  const soon = () => { clearTimeout(waiting); waiting = setTimeout(ask, 400); };
-  for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; soon(); });
-  form.addEventListener("change", soon);
+  const form = at("setup");
+  for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; });
   /* whoever comes back after a stop or a refusal finds what they chose */
   const key = "setup " + form.elements.table.value, ticked = (field) => ["radio", "checkbox"].includes(field.type);
   const fields = [...form.elements].filter((field) => field.name && !field.dataset.kept);
   const chosen = JSON.parse(sessionStorage.getItem(key) ?? "[]");
   if (chosen.length === fields.length) fields.forEach((field, place) => { if (ticked(field)) field.checked = chosen[place]; else field.value = chosen[place]; });
   for (const slider of [at("k"), at("m")]) form.querySelector(`output[for=${slider.id}]`).value = slider.value;
-  if (form.dataset.small) ask();
-  form.addEventListener("submit", () => { clearTimeout(waiting); asked++; });
   form.addEventListener("change", () => sessionStorage.setItem(key, JSON.stringify(fields.map((field) => ticked(field) ? field.checked : field.value))));
 }
 

@@ -1,18 +1,15 @@
 """Values of Python, as JSON, Excel and SQLite give them, to columns of one Arrow type each."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import ipc
 
-from biselect.columns.date_text import ISO_KINDS, forms_of
-from biselect.columns.distinct_texts import ReadingHints
-from biselect.columns.recognition import TextColumn
 from biselect.core.files import temporary_file, temporary_folder
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
@@ -51,7 +48,7 @@ class SpilledTable:
         nbytes = 0
         with temporary_file(self.path) as file:
             for columns, rows in blocks:
-                arrays = {name: _array(values) for name, values in columns.items()}
+                arrays = {name: array_of(values) for name, values in columns.items()}
                 for name, array in arrays.items():
                     self._kinds.setdefault(name, set()).add(array.type)
                 if not rows:
@@ -62,9 +59,8 @@ class SpilledTable:
                     sink.write_table(block)
                 check(nbytes := nbytes + block.nbytes)
         kinds = {name: _common(types - {pa.null()}) for name, types in self._kinds.items()}
-        dates = self._dates(kinds)
-        schema = pa.schema([(_writable(name), dates.get(name, kind)) for name, kind in kinds.items()])
-        return schema, self._final(kinds, dates, schema)
+        schema = pa.schema([(_writable(name), kind) for name, kind in kinds.items()])
+        return schema, self._final(kinds, schema)
 
     def _blocks(self, kinds: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.Array]]:
         """The blocks as they wait, with columns of these types."""
@@ -79,43 +75,10 @@ class SpilledTable:
                     for name, kind in kinds.items()
                 }
 
-    def _dates(self, kinds: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
-        """Columns of text all of whose entries are ISO dates, and the type that takes them all."""
-        texts = {name: kind for name, kind in kinds.items() if kind == pa.string()}
-        if not texts:
-            return {}
-        columns = {name: TextColumn(ReadingHints(missing=())) for name in texts}
-        for block in self._blocks(texts):
-            for name, column in block.items():
-                columns[name].add(column)
-        types = {}
-        for name, column in columns.items():
-            examples = column.examples
-            shapes = [] if examples is None else examples.others(())
-            for kind in ISO_KINDS if shapes and all(forms_of(shape) == ("ISO",) for shape in shapes) else ():
-                if all(_is_cast(block[name], kind) for block in self._blocks({name: pa.string()})):
-                    types[name] = kind
-                    break
-        return types
-
-    def _final(
-        self, kinds: Mapping[str, pa.DataType], dates: Mapping[str, pa.DataType], schema: pa.Schema
-    ) -> Iterator[pa.Table]:
+    def _final(self, kinds: Mapping[str, pa.DataType], schema: pa.Schema) -> Iterator[pa.Table]:
         for block in self._blocks(kinds):
-            columns = [
-                pc.cast(pc.utf8_trim_whitespace(column), dates[name]) if name in dates else column
-                for name, column in block.items()
-            ]
-            if columns:
-                yield pa.Table.from_arrays(columns, schema=schema)
-
-
-def _is_cast(texts: pa.Array, kind: pa.DataType) -> bool:
-    try:
-        pc.cast(pc.utf8_trim_whitespace(texts), kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+            if block:
+                yield pa.Table.from_arrays([*block.values()], schema=schema)
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -133,7 +96,7 @@ def table_of(blocks: Blocks, check: Callable[[int], None] = lambda _: None) -> p
         return pa.concat_tables([schema.empty_table(), *parts])
 
 
-def _array(values: Sequence[Any]) -> pa.Array:
+def array_of(values: Sequence[Any]) -> pa.Array:
     """Values as the narrowest type that holds them all; Arrow never has to guess."""
     kinds = set(map(type, values)) - {NOTHING}
     if not kinds:
@@ -167,9 +130,11 @@ def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
     if part.type == kind:
         return part
     if kind == NESTED:
-        return _array([None if value is None else [value] for value in part.to_pylist()])
+        return array_of([None if value is None else [value] for value in part.to_pylist()])
     if pa.types.is_binary(part.type):
-        return _array(["�" if value is not None else None for value in part.to_pylist()])
+        return array_of(["�" if value is not None else None for value in part.to_pylist()])
+    if kind == pa.string():
+        return pa.array([None if value is None else _as_text(value) for value in part.to_pylist()], kind)
     return part.cast(kind, safe=False)
 
 
@@ -184,6 +149,8 @@ def _as_text(value: Any) -> str:
         return value.decode(errors="replace")
     if isinstance(value, bool | dict | list):
         return _writable(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, float) and re.search(r"\.\d{3}$", str(value)):
+        return f"{value}0"  # 1.234 as a text may be 1234
     return str(value)
 
 

@@ -4,6 +4,7 @@ What packed files unpack to is counted before anybody keeps it.
 """
 
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ LAKE_TABLES = {"_delta_log": "Delta", "metadata/*.metadata.json*": "Iceberg", ".
 """What lies in a table's folder beside its Parquet files, and the kind of table that it tells."""
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 CSV = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", *PACKED))
+JSON = (".json",)
 JSON_LINES = tuple(f"{ending}{packed}" for ending in (".jsonl", ".ndjson") for packed in ("", *PACKED))
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather", ".ipc")
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -124,6 +126,11 @@ def refuse_repeated(names: Sequence[str], source: Source) -> None:
     if len(set(names)) < len(names):
         twice = min(name for name, times in Counter(names).items() if times > 1)
         raise InputError(f"{source}: column {twice!r} stands more than once; rename one of them")
+
+
+def is_unnamed(name: str, kind: pa.DataType) -> bool:
+    """Whether a column has neither name nor values: `a;b;` has no third column."""
+    return pa.types.is_null(kind) and re.fullmatch(r"column \d+", name) is not None
 
 
 def refuse_empty(rows: int, columns: Sequence[str], where: object) -> None:

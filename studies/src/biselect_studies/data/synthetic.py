@@ -14,7 +14,7 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
 from biselect.weights.paper import paper_marginals
-from biselect.weights.weigher import Marginals
+from biselect.weights.scoring import Marginals
 
 
 def bounded_marginals(

@@ -32,7 +32,7 @@ from biselect_quantum.devices.paths import (
 )
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots, to_qiskit
 from biselect_quantum.devices.targets import IQM_54
-from biselect_quantum.shots import decode_bits, parse_physical_order
+from biselect_quantum.shots import decode_bits
 from biselect_quantum.simulate.program import XY
 from biselect_studies.data.synthetic import gaussian_qubo
 from biselect_studies.experiments import by_seed
@@ -69,7 +69,7 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     reference = rng.normal(size=(REFERENCE_ROWS, n_features))
     pool = rng.normal(size=(n_samples, n_features))
     pool[:k, :m] += NUDGE
-    return Weigher("ecdf").fit(reference).problem(pool, k, m, marginals=paper_marginals)
+    return Weigher("ecdf").fit(reference).plain_problem(pool, k, m, marginals=paper_marginals)
 
 
 def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:
@@ -183,16 +183,19 @@ def routing(cell: Cell, seed: int) -> dict[str, float]:
     problem = replace(dense_problem(cell["N"], cell["D"]), k=cell["k"], m=cell["m"])
     program = AnsatzSpec(problem, depth, "bilinear", "ring", "random", seed=seed).program(angles(depth))
     made = compile_circuit(program, device(name), None, OPT3_CZ, seed=seed)
-    shots = ideal_shots(made, ROUTED_SHOTS, seed)
+    shots, layout = ideal_shots(made.gates, ROUTED_SHOTS, seed), made.layout
+    wires = np.argsort(
+        layout.measured_on, kind="stable"
+    ).tolist()  # as if measured wires in physical order were logical
     penalised = PenaltyX(problem, depth, STRENGTH)
     found = candidate_search(penalised.probabilities, penalised.cost, penalised.size, seed=seed)
     routed = transpiled(penalty_circuit(penalised, found), name, seed)
     bits = shots_of(routed, ROUTED_SHOTS, seed)
     return {
-        "physical": parse_physical_order(shots, problem, made.final_layout).exact_budget_mass(problem),
-        "decoded": decode_bits(shots, problem, made.clbits).exact_budget_mass(problem),
+        "physical": decode_bits(shots, problem, wires).exact_budget_mass,
+        "decoded": decode_bits(shots, problem, layout.read_into).exact_budget_mass,
         "swaps": made.resources.swaps,
-        "penalty": decode_bits(bits, problem, range(cell["N"] + cell["D"])).exact_budget_mass(problem),
+        "penalty": decode_bits(bits, problem, range(cell["N"] + cell["D"])).exact_budget_mass,
     }
 
 

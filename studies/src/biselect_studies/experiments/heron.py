@@ -15,7 +15,7 @@ from biselect.tables import as_matrix
 from biselect.tables.demo import demo_pool
 from biselect.weights import Weigher
 from biselect.weights.paper import paper_marginals
-from biselect_quantum.circuits import AnsatzSpec, Program
+from biselect_quantum.circuits import AnsatzSpec
 from biselect_quantum.circuits.angle_selection import (
     FIXED_ANGLE,
     AngleSelection,
@@ -31,13 +31,12 @@ from biselect_quantum.circuits.thresholds import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, hardware_mask, masked, place, retained_mass
 from biselect_quantum.devices.analysis import analyse, analyse_repaired
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.noise import cut_noise
 from biselect_quantum.devices.noise.sampling import noisy_table
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect_quantum.devices.placement import Placement
-from biselect_quantum.shots import decode_bits
+from biselect_quantum.shots import Shots
 from biselect_quantum.uniform import uniform_energy
 from biselect_studies.data.synthetic import MARGINALS, planted_problem
 from biselect_studies.experiments.compile_case import device
@@ -123,25 +122,14 @@ class Case:
         sides = zip(self._items, (self.spot.sample_classes, self.spot.feature_classes), strict=True)
         return tuple([[(at[u], at[v]) for u, v in edges] for edges in classes] for at, classes in sides)
 
-    def bundle(self, program: Program, schedule: str, angles: Any) -> DeviceCircuit:
-        """An open program of the sparse problem, bound and compiled by our path, with all that a run needs."""
-        values = program.in_order(angles)
-        return DeviceCircuit(
-            problem=self.problem,
-            target=self.target,
-            placement=self.placement,
-            mask=hardware_mask(self.patch),
-            surrogate=self.sparse,
-            schedule=schedule,
-            angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
-            compiled=self.compiled(program, values, "ours"),
-            references={},
-        )
+    def spec(self, depth: int, schedule: str, start: Choice) -> AnsatzSpec:
+        """The circuit that runs: the phases of the sparse problem, measured by the dense one."""
+        return AnsatzSpec(self.problem, depth, schedule, self.mixer, start, groups=self.groups)
 
-    def compiled(self, program: Program, angles: Any, path: str) -> CompiledCircuit:
-        """An open program of the sparse problem, bound and compiled by one of `PATHS`."""
-        values = program.in_order(angles)
-        return compile_circuit(program, self.target, self.patch.layout, PATHS[path], angles=values)
+    def compiled(self, spec: AnsatzSpec, angles: Any, path: str = "ours") -> DeviceCircuit:
+        """A circuit compiled by one of `PATHS`, with all that a run needs."""
+        made = compile_circuit(spec, self.target, self.patch.layout, PATHS[path], angles=angles)
+        return replace(made, placement=self.placement)
 
 
 Prepared = tuple[DeviceCircuit, Threshold | None]
@@ -175,7 +163,7 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
     calibrator = Weigher(map="ecdf", cap=CAP).fit(pool.reference.select(names))
-    return calibrator.problem(candidates, k, m, marginals=paper_marginals)
+    return calibrator.plain_problem(candidates, k, m, marginals=paper_marginals)
 
 
 LISTED = 1_000_000  # choices of a sector whose low-energy states are compared
@@ -240,7 +228,7 @@ def credit_card(
     def scores(W: NDArray[np.float64], _: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return MARGINALS[marginals](W, scale.residuals(candidates.values))
 
-    return Weigher("ecdf", cap=cap).fit(reference).problem(candidates, k, m, marginals=scores)
+    return Weigher("ecdf", cap=cap).fit(reference).plain_problem(candidates, k, m, marginals=scores)
 
 
 @cache
@@ -254,7 +242,7 @@ class Trained:
 
     Attributes:
         case: the placed problem.
-        program: the circuit, open.
+        spec: the circuit, its angles open.
         angles: by the paper's search for the hit rate.
         threshold: E_BK of the dense problem in its own order.
         hit_rate: ideal p_BK.
@@ -263,7 +251,7 @@ class Trained:
     """
 
     case: Case
-    program: Program
+    spec: AnsatzSpec
     angles: NDArray[np.float64]
     threshold: Threshold
     hit_rate: float
@@ -277,21 +265,20 @@ def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
     With `shots` nought it is the exact-budget mass without cross gates instead, by `ours` and by the `paper`'s path.
     """
     made = _trained(cell)
-    target, dense = made.case.target, made.case.problem
+    target, dense, program = made.case.target, made.case.problem, made.spec.program()
     if not cell["shots"]:
         options: dict[str, Any] = {"layout": made.case.patch.layout, "angles": made.angles.tolist()}
-        return {name: [register_mass(made.program, target, path=path, **options).mass] for name, path in PATHS.items()}
-    compiled = made.case.compiled(made.program, made.angles, cell["path"])
-    noisy = cut_noise(compiled, target)
+        return {name: [register_mass(program, target, path=path, **options).mass] for name, path in PATHS.items()}
+    noisy = cut_noise(made.case.compiled(made.spec, made.angles, cell["path"]))
     tables = [noisy_table(noisy, cell["shots"], seed, cell["courses"]) for seed in seeds]
-    repeats = [decode_bits(table, dense, compiled.clbits) for table, _ in tables]
+    repeats = [Shots.of_table(table, problem=dense) for table, _ in tables]
     goal = made.threshold.value + 1e-9 * abs(made.threshold.value)
-    inside = [shots.samples(dense) for shots in repeats]
+    inside = [shots.samples for shots in repeats]
     return {
         "ideal": [made.hit_rate] * len(repeats),
         "uniform": [made.uniform] * len(repeats),
         "hits": [int(each.counts[each.energies <= goal].sum()) for each in inside],
-        "mass": [shots.exact_budget_mass(dense) for shots in repeats],
+        "mass": [shots.exact_budget_mass for shots in repeats],
         "flawless": [flawless for _, flawless in tables],
     }
 
@@ -317,15 +304,15 @@ def trained(kind: str, width: int, instance: int, depth: int, schedule: str, tar
     goal = threshold.value
     ansatz = Ansatz(found.problem, depth, schedule, **options)
     best = train(ansatz, strategy="threshold", objective="hit-rate", threshold=goal, seed=instance)
-    program = AnsatzSpec(found.sparse, depth, schedule, found.mixer, found.canonical).program()
+    spec = found.spec(depth, schedule, found.canonical)
     return Trained(
         case=found,
-        program=program,
+        spec=spec,
         angles=np.asarray(best.angles),
         threshold=replace(threshold, problem_hash=found.problem.digest),
         hit_rate=ansatz.hit_rate(best.angles, goal),
         uniform=float((evidence.energies <= goal + 1e-9 * abs(goal)).mean()),
-        bundle=found.bundle(program, schedule, best.angles),
+        bundle=found.compiled(spec, best.angles),
     )
 
 
@@ -362,13 +349,13 @@ def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
             ],
             "mean": [shots.mean_energy() for shots in repeats],
         }
-    compiled = found.compiled(_program(found, cell, start), angles, cell["path"])
+    compiled = found.compiled(found.spec(cell["p"], SCHEDULE, start), angles, cell["path"])
     values: Values = {}
     for seed in seeds:
-        drawn = partial(register_shots, compiled, found.target, found.problem, cell["shots"], seed=seed)
+        drawn = partial(register_shots, compiled, cell["shots"], seed=seed)
         noisy = drawn(errors=True)
-        strict = analyse(found.problem, [noisy.shots], threshold=dense, reference=dense)
-        repaired = analyse_repaired(found.sparse, [noisy.shots], reference=sparse)
+        strict = analyse([noisy.shots], threshold=dense, reference=dense)
+        repaired = analyse_repaired([noisy.shots.under(found.sparse)], reference=sparse)
         figures = {
             "mass": strict.feasible_rate.value,
             "gap": strict.dense_gap,
@@ -376,7 +363,7 @@ def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
             "flawless": noisy.flawless,
         }
         if cell["path"] == "paper":
-            alone = drawn(errors=False).shots.samples(found.problem)
+            alone = drawn(errors=False).shots.samples
             figures["alone_mean"] = alone.mean_energy()
         for name, value in figures.items():
             values.setdefault(name, []).append(value)
@@ -387,7 +374,7 @@ def heron_wide_circuit(cell: Cell, target: Any) -> Prepared:
     """The circuit of a condition for a device, with angles selected for the patch that it gets there."""
     found = case("creditcard", cell["width"], 0, target)
     start, angles = _protocol(found, cell)
-    return found.bundle(_program(found, cell, start), SCHEDULE, angles), None
+    return found.compiled(found.spec(cell["p"], SCHEDULE, start), angles), None
 
 
 @cache
@@ -408,7 +395,3 @@ def _protocol(found: Case, cell: Cell) -> tuple[Choice, NDArray[np.float64]]:
 
 def _draw(found: Case, depth: int) -> WideShots:
     return WideShots(AnsatzSpec(found.problem, depth, SCHEDULE, found.mixer, groups=found.groups))
-
-
-def _program(found: Case, cell: Cell, start: Choice) -> Program:
-    return AnsatzSpec(found.sparse, cell["p"], SCHEDULE, found.mixer, start).program()

@@ -101,7 +101,7 @@ def cap_settings(cell: Cell, seed: int) -> dict[str, float]:
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
     calibrator = Weigher("ecdf-paper", cap=cell["cap"]).fit(pool.reference.select(names))
     rows = pool.candidates.select(names).take(np.sort(np.concatenate([frauds, others])))
-    problem = calibrator.problem(rows, k, m, marginals="none")  # marginals play no part in what is kept
+    problem = calibrator.plain_problem(rows, k, m)  # marginals play no part in what is kept
     patch = _named_patch(cell["device"], n, d)
     return {"share": 100 * retained_mass(problem, hardware_mask(place(problem, patch).patch))[1]}
 

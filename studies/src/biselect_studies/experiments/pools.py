@@ -170,7 +170,7 @@ def creditcard_reference(cell: Cell, seeds: Iterable[int]) -> Values:
             pool = creditcard.draw("balanced", SPLIT, "test", size, SIZES[size], number)
             scored = test[pool.rows]
             newer = clean.weights(scored)
-            problems = [fit.problem(scored, SIZES[size], M, marginals=paper_marginals) for fit in fits]
+            problems = [fit.plain_problem(scored, SIZES[size], M, marginals=paper_marginals) for fit in fits]
             found = [_measure(problem, newer, pool.positive) for problem in problems]
             for name in found[0]:
                 values.setdefault(f"{size} {name}", []).append(np.mean([one[name] for one in found], axis=0).tolist())

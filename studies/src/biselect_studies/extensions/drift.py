@@ -175,7 +175,7 @@ class Question:
 
     def problem(self, calibrator: Weigher, features: Sequence[str]) -> SelectionProblem:
         """The selection problem under one calibration, on these features."""
-        return calibrator.problem(
+        return calibrator.plain_problem(
             self.pool,
             self.k,
             self.m,

@@ -12,21 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
-from biselect_quantum.devices.noise.noisy_circuit import NoisyCircuit, cut_noise
+from biselect_quantum.devices import DeviceCircuit
+from biselect_quantum.devices.noise import cut_noise
+from biselect_quantum.devices.noise.noisy_circuit import WAIT, NoisyCircuit, Trajectory, draw_trajectories, pauli_labels
+from biselect_quantum.devices.noise.noisy_circuit import Step as NoisyStep
 from biselect_quantum.devices.noise.sampling import NoisyShots, misread
-from biselect_quantum.devices.noise.trajectories import Trajectory, draw_trajectories, pauli_labels
-from biselect_quantum.shots import decode_bits
-
-if TYPE_CHECKING:
-    from qiskit.transpiler import Target
+from biselect_quantum.shots import Shots
 
 WIDEST = 32  # a bond that has grown beyond is compressed
 DISCARDED = 1e-6  # weight that a bond may lose when it is
@@ -43,47 +39,36 @@ PAULIS: dict[str, Tensor] = {
 }
 
 
-def register_shots(
-    compiled: CompiledCircuit,
-    target: Target,
-    problem: SelectionProblem,
-    shots: int,
-    *,
-    errors: bool = True,
-    seed: int = 0,
-) -> NoisyShots:
+def register_shots(circuit: DeviceCircuit, shots: int, *, errors: bool = True, seed: int = 0) -> NoisyShots:
     """As `noisy_shots`, without what cross gates do when nothing goes wrong, and a thousand times faster.
 
     Args:
-        compiled: what would be submitted, without routing; each register's two-qubit gates must lie on a tree.
-        target: the device with its recorded errors.
-        problem: whose circuit it is.
+        circuit: what would be submitted, without routing; each register's two-qubit gates must lie on a tree.
         shots: how many.
         errors: whether gates and readout err; without, what is left out shows against ideal shots.
         seed: fixes errors and outcomes.
     """
     begin = perf_counter()
-    noisy = cut_noise(compiled, target)
+    noisy = cut_noise(circuit)
     rng = np.random.default_rng(seed)
-    trajectories: Mapping[Trajectory, int] = draw_trajectories(noisy.twirled, shots, rng) if errors else {(): shots}
+    trajectories: Mapping[Trajectory, int] = draw_trajectories(noisy, shots, rng) if errors else {(): shots}
     counts = np.fromiter(trajectories.values(), dtype=np.int64)
-    table = np.zeros((shots, noisy.circuit.num_clbits), dtype=np.int64)
-    for tree in register_trees(noisy, compiled):
+    table = np.zeros((shots, len(noisy.reads)), dtype=np.int64)
+    for tree in register_trees(noisy, circuit.program.n_samples):
         table[:, list(tree.bits)] = tree.draw(list(trajectories), counts, rng)
     read = misread(table, noisy.confusion, rng) if errors else table
     return NoisyShots(
-        shots=decode_bits(read, problem, compiled.clbits),
-        confusion=noisy.confusion[list(compiled.clbits)],
+        shots=Shots.of_table(read, problem=circuit.problem),
+        confusion=noisy.confusion,
         flawless=trajectories.get((), 0) / shots,
         seconds=perf_counter() - begin,
         label=f"{noisy.twirled_label}; cross gates left out, their errors kept",
     )
 
 
-def register_trees(noisy: NoisyCircuit, compiled: CompiledCircuit) -> list[RegisterTree]:
+def register_trees(noisy: NoisyCircuit, n_samples: int) -> list[RegisterTree]:
     """Both registers of a circuit."""
-    n = compiled.program.n_samples
-    return [RegisterTree.of(noisy, bits) for bits in (compiled.clbits[:n], compiled.clbits[n:])]
+    return [RegisterTree.of(noisy, bits) for bits in (range(n_samples), range(n_samples, len(noisy.reads)))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +91,7 @@ class RegisterTree:
     """One register: nodes are its qubits, each after its parent.
 
     Attributes:
-        bits: the classical bit that reads each node.
+        bits: the variable that is read from each node.
         parents: of each node, -1 for the first.
         children: of each node.
         steps: what happens.
@@ -119,25 +104,21 @@ class RegisterTree:
 
     @classmethod
     def of(cls, noisy: NoisyCircuit, bits: Sequence[int]) -> RegisterTree:
-        """The part of a circuit that some classical bits read."""
+        """The part of a circuit that some variables are read from."""
         own = {noisy.reads[bit]: bit for bit in bits}
-        steps = [
-            (number, step.operation, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits))
-            for number, step in enumerate(noisy.circuit.data)
-            if step.operation.name not in ("measure", "barrier")
-        ]
         joined: dict[int, list[int]] = {qubit: [] for qubit in own}
-        for _, _, place in steps:
+        for step in noisy.steps:
+            place = step.qubits
             if len(place) == 2 and set(place) <= set(own) and place[1] not in joined[place[0]]:
                 joined[place[0]].append(place[1])
                 joined[place[1]].append(place[0])
         order, parents = _walk(joined)
         node = {qubit: number for number, qubit in enumerate(order)}
         seen = []
-        for number, operation, place in steps:
-            nodes = tuple(node.get(qubit) for qubit in place)
+        for number, step in enumerate(noisy.steps):
+            nodes = tuple(node.get(qubit) for qubit in step.qubits)
             if any(one is not None for one in nodes):
-                seen.append(Step(number=number, nodes=nodes, matrix=_matrix(operation, nodes)))
+                seen.append(Step(number=number, nodes=nodes, matrix=_matrix(step, nodes)))
         return cls(
             bits=tuple(own[qubit] for qubit in order),
             parents=parents,
@@ -319,16 +300,17 @@ def _rings(joined: dict[int, list[int]], start: int) -> list[set[int]]:
     return rings
 
 
-def _matrix(operation: Any, nodes: tuple[int | None, ...]) -> Tensor | None:
-    """What a native gate does; None for a cross gate."""
-    if None in nodes:
+def _matrix(step: NoisyStep, nodes: tuple[int | None, ...]) -> Tensor | None:
+    """What a native gate does; None for a cross gate and for a wait."""
+    from qiskit.circuit.library import get_standard_gate_name_mapping
+
+    if None in nodes or step.name == WAIT:
         return None
-    full = np.asarray(operation.to_matrix(), dtype=np.complex64)
+    gate = get_standard_gate_name_mapping()[step.name].base_class(*step.angles)
+    full = np.asarray(gate.to_matrix(), dtype=np.complex64)
     if len(nodes) == 1:
         return full
     diagonal = np.diagonal(full)
     if np.abs(full - np.diag(diagonal)).max() > 1e-6:
-        raise InputError(
-            f"{operation.name} is no diagonal gate; compile for a device with CZ or RZZ, or use noisy_shots"
-        )
+        raise InputError(f"{step.name} is no diagonal gate; compile for a device with CZ or RZZ, or use noisy_shots")
     return diagonal.reshape(2, 2).T  # the first qubit is the low bit

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.devices.compile import compile_circuit
+from biselect_quantum.devices import compile_circuit
 from biselect_quantum.devices.mixer_order import recoloured
-from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, cut_noise
-from biselect_quantum.devices.noise.trajectories import read_out
+from biselect_quantum.devices.noise import cut_noise
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, WAIT, NoisyCircuit, read_out
 from biselect_quantum.devices.paths import Y_FRAME, CompilationPath
 from biselect_quantum.devices.readout import pulse_errors
 from biselect_quantum.simulate.program import RZZ, Program
@@ -118,25 +118,28 @@ def register_outputs(
     ordered = recoloured(program) if path.coloured else program
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))
     compiled = compile_circuit(alone, target, layout, replace(path, coloured=False), angles=angles, seed=seed)
-    errors = pulse_errors(compiled, target)
+    errors, layout = pulse_errors(compiled), compiled.layout.read_into
     found = []
     registers = (range(program.n_samples), range(program.n_samples, program.qubits))
     for bits, side in zip(registers, program.registers(), strict=True):
-        noisy = cut_noise(compiled, target, idle=idle, bits=bits)
-        read = [compiled.clbits[bit] for bit in bits]
+        noisy = cut_noise(compiled, target, idle=idle, variables=bits)
         inside = (1 << side.subsets).sum(axis=1)
-        facts = noisy.confusion[read], inside, errors[read], noisy.label
-        found.append(RegisterOutput(distribution(noisy, read), *facts))
+        facts = noisy.confusion, inside, errors[[layout[bit] for bit in bits]], noisy.label
+        found.append(RegisterOutput(distribution(noisy), *facts))
     return found[0], found[1]
 
 
-def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64]:
-    """Probabilities of some classical bits before readout errs, the first of them the lowest: by a density matrix."""
+def distribution(noisy: NoisyCircuit) -> NDArray[np.float64]:
+    """Probabilities of the variables before readout errs, the first of them the lowest bit: by a density matrix."""
+    from qiskit import QuantumCircuit
     from qiskit_aer import AerSimulator
 
-    circuit = noisy.circuit.remove_final_measurements(inplace=False)
-    circuit.save_probabilities([noisy.reads[bit] for bit in bits])
-    simulator = AerSimulator(
-        method="density_matrix", noise_model=noisy.noise_model(), precision="single", max_parallel_threads=1
-    )
+    circuit = QuantumCircuit(noisy.width)
+    for step in noisy.steps:
+        if step.name != WAIT:
+            getattr(circuit, step.name)(*step.angles, *step.qubits)
+        if step.channel is not None:
+            circuit.append(step.channel.to_instruction(), step.qubits)
+    circuit.save_probabilities(list(noisy.reads))
+    simulator = AerSimulator(method="density_matrix", precision="single", max_parallel_threads=1)
     return np.asarray(simulator.run(circuit).result().data()["probabilities"], dtype=np.float64)

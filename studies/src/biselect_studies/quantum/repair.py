@@ -45,18 +45,17 @@ class Mended:
     best_energy: float | None
 
 
-def mend(problem: SelectionProblem, repeats: Sequence[Shots], *, goal: float, taken: int, seed: int = 0) -> Mended:
+def mend(repeats: Sequence[Shots], *, goal: float, taken: int, seed: int = 0) -> Mended:
     """Repair what was measured, and random strings beside it.
 
     Args:
-        problem: the original one, whose energies choose among sources.
-        repeats: decoded shots.
+        repeats: decoded shots of the original problem, whose energies choose among sources.
         goal: energy at or below which a choice hits.
         taken: all shots that were taken, calibration included.
         seed: draws the random strings.
     """
-    found = pooled(repeats)
-    strict, repaired = found.samples(problem), repair(found, problem).samples(problem)
+    found, problem = pooled(repeats), repeats[0].problem
+    strict, repaired = found.samples, repair(found).samples
     rng = np.random.default_rng(seed)
     draws = max(CONTROL, found.shots)
     uniform = rng.integers(2, size=(draws, found.bits.shape[1]), dtype=np.uint8)
@@ -64,8 +63,7 @@ def mend(problem: SelectionProblem, repeats: Sequence[Shots], *, goal: float, ta
     shuffled = np.hstack([rng.permuted(side, axis=1) for side in np.split(weights, [problem.n_samples], axis=1)])
 
     def of_random(bits: NDArray[np.uint8]) -> Range:
-        strings = Shots.of_table(bits, np.ones(len(bits), dtype=np.int64))
-        made = repair(strings, problem).samples(problem)
+        made = repair(Shots.of_table(bits, problem=problem)).samples
         return exact_interval(int(made.counts[made.energies <= goal].sum()), draws)
 
     hits = [int(each.counts[each.energies <= goal].sum()) for each in (strict, repaired)]
@@ -80,11 +78,12 @@ def mend(problem: SelectionProblem, repeats: Sequence[Shots], *, goal: float, ta
     )
 
 
-def repair(shots: Shots, problem: SelectionProblem) -> Shots:
+def repair(shots: Shots) -> Shots:
     """Strings within one of each budget as the choice of lowest energy that is nearest; all others are left out.
 
     Strings inside the budgets stay as they are. Equal energies go to the lowest index.
     """
+    problem = shots.problem
     budgets = np.array([problem.k, problem.m])
     bits, n = shots.bits.astype(np.int64), problem.n_samples
     off = np.column_stack([bits[:, :n].sum(axis=1), bits[:, n:].sum(axis=1)]) - budgets
@@ -94,9 +93,8 @@ def repair(shots: Shots, problem: SelectionProblem) -> Shots:
     for first in range(0, len(bits), max(1, TOGETHER // size)):
         part = slice(first, first + max(1, TOGETHER // size))
         _flip(bits[part], off[part], problem)
-    made = Shots.of_table(bits, counts)
-    inside = made.inside(problem)  # the rules too
-    return Shots(bits=made.bits[inside], counts=made.counts[inside])
+    made = Shots.of_table(bits, counts, problem=problem)
+    return Shots(bits=made.bits[made.inside], counts=made.counts[made.inside], problem=problem)  # the rules too
 
 
 def _flip(bits: NDArray[np.int64], off: NDArray[np.int64], problem: SelectionProblem) -> None:

@@ -15,14 +15,13 @@ from biselect.errors import InputError
 from biselect.plot.style import COLOURS, MARKERS, axes_for, legend_below
 from biselect.solvers import solve
 from biselect_quantum.devices import place_circuit
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit, Resources
 from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.masks import EDGES
+from biselect_quantum.devices.resources import Resources
 from biselect_quantum.devices.targets import load_target
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from qiskit.transpiler import Target
 
 KEEPS: tuple[float | str, ...] = (EDGES, 0.25, 0.5, 0.75, 1.0)
 MOST_QUBITS = 22  # of state vectors, one for each trajectory of errors
@@ -111,27 +110,27 @@ def _point(keep: float | str, made: DeviceCircuit, best: Any, trajectories: int,
     problem = made.problem
     figures: dict[str, Any] = {"hit": None, "hit_error": None, "ideal_hit": None, "mass_error": 0.0}
     if best is None:
-        figures["mass"] = flawless(made.compiled, made.target)
+        figures["mass"] = flawless(made)
     else:
         from biselect_quantum.devices.noise.probabilities import noisy_probabilities
 
-        chances = noisy_probabilities(made.compiled, made.target, problem, best, trajectories=trajectories, seed=seed)
+        chances = noisy_probabilities(made, best, trajectories=trajectories, seed=seed)
         figures = {name: getattr(chances, name) for name in ("mass", *figures)}
     return TradePoint(
         keep=keep,
         share=made.retained_share,
-        resources=made.compiled.resources,
+        resources=made.resources,
         chance=1 / problem.sector.size,
         bundle=made,
         **figures,
     )
 
 
-def flawless(compiled: CompiledCircuit, target: Target) -> float:
+def flawless(circuit: DeviceCircuit) -> float:
     """The chance that no gate and no readout errs, by the recorded errors."""
-    chance = 1.0
-    for step in compiled.circuit.data:
-        name, place = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
+    chance, gates, target = 1.0, circuit.gates, circuit.target
+    for step in gates.data:
+        name, place = step.operation.name, tuple(gates.find_bit(qubit).index for qubit in step.qubits)
         entry = None if name == "barrier" else target[name].get(place)
         if entry is not None:
             if entry.error is None:

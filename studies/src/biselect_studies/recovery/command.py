@@ -96,7 +96,7 @@ def read_weights(
     rows = open_pool(Table(problem, columns), reference)
     normal, pool = rows.matrices
     calibrator = Weigher(map="ecdf").fit(normal)
-    made = calibrator.problem(pool, k, m, marginals=MARGINALS[marginals], sample_names=rows.sample_names)
+    made = calibrator.plain_problem(pool, k, m, marginals=MARGINALS[marginals], sample_names=rows.sample_names)
     return made, calibrator.weights(normal)
 
 

@@ -97,7 +97,7 @@ def ideal_hit_rate(found: Outcome) -> float:
 
     circuit = found.run.circuit
     goal = found.strict.threshold + rounding_slack(energy_scale(circuit.problem), np.float64)
-    chances = np.abs(sector_state(circuit.compiled.program)) ** 2
+    chances = np.abs(sector_state(circuit.bound)) ** 2
     return float(chances[energy_table(circuit.problem) <= goal].sum())
 
 

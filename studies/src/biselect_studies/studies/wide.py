@@ -186,7 +186,7 @@ def _closed(fixed: Outcome, warm: Outcome) -> float | None:
 
 
 MEASURES: dict[str, Callable[..., Range | float | None]] = {
-    "retained %": lambda found: 100 * float(found.run.circuit.manifest["retained_share"]),
+    "retained %": lambda found: 100 * float(found.run.circuit.retained_share),
     "exact-budget %": heron.mass,
     "exact/chance": lambda found: heron.scaled(found.strict.feasible_rate, 1 / found.strict.chance),
     "dense gap": _gap,

@@ -1,11 +1,8 @@
-"""Angles to start from: random ones in the problem's own units, ramps, those of other circuits, and learnt ones."""
+"""Angles to start from: random ones in the problem's own units, ramps, and those of other circuits."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
 WIDER = 2.0
-REDRAWN = 0.3  # share of its angles that a hop draws anew
 
 
 def units(ansatz: Ansatz | AnsatzSpec) -> Vector:
@@ -117,11 +113,6 @@ def random_start(wide: Vector, rng: np.random.Generator) -> Vector:
     return scale * rng.uniform(-1, 1, size=len(wide)) * wide
 
 
-def redraw_some(wide: Vector, angles: Vector, rng: np.random.Generator) -> Vector:
-    """Angles of which some are drawn anew."""
-    return np.where(rng.random(len(angles)) < REDRAWN, random_start(wide, rng), angles)
-
-
 def ramp(ansatz: Ansatz | AnsatzSpec, height: float, sign: int) -> Vector:
     """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
     steps = layer_midpoints(ansatz.schedule.depth)
@@ -158,9 +149,6 @@ def extended(in_layers: Vector, depth: int) -> Vector:
     return np.concatenate([in_layers, np.zeros((depth - len(in_layers), in_layers.shape[1]))])
 
 
-LEARNT = "learnt_angles.json"
-
-
 def as_starts(ansatz: Ansatz, start_from: Any) -> list[Vector]:
     """Angles of this ansatz from what a user has.
 
@@ -188,18 +176,3 @@ def _taken_over(ansatz: Ansatz, trained: Training) -> Vector:
     if trained.circuit == ansatz.spec.describe():
         return trained.angles
     return from_units(ansatz, [trained.in_units])[0]
-
-
-def learnt_angles(ansatz: Ansatz, objective: Objective) -> list[Vector]:
-    """Angles that gave many hits on other instances, for this one.
-
-    They were learnt for hit rates and from a single choice; other starts and objectives have none.
-    """
-    fits = "hit-rate" in objective.weights and isinstance(ansatz.spec.start, tuple) and ansatz.spec.has_own_cost
-    return from_units(ansatz, _library()) if fits else []
-
-
-@cache
-def _library() -> list[Vector]:
-    content = json.loads(files(__package__).joinpath(LEARNT).read_text(encoding="utf-8"))
-    return [np.array(entry["in_units"], dtype=np.float64) for entry in content["angles"]]

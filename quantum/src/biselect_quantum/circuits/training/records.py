@@ -3,7 +3,7 @@
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -16,12 +16,10 @@ from biselect.core.files import write_file
 from biselect.core.untrusted import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 
-ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-3", "biselect-training-3"
+KNOWLEDGE = {"optimum": "trained for the known optimum", "hit-rate": "threshold known beforehand"}
+ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-4", "biselect-training-4"
 HEAD = b'{"format": "biselect-training-'  # how the file of a checkpoint begins, of any release
 Vector = NDArray[np.float64]
-Batch = tuple[Vector, Vector]
-Evaluate = Callable[[Vector], Batch]
-MOST_KEPT = 100_000  # numbers of one round: more are evaluated faster than written
 PAUSE = 1.0  # seconds between two writings of a checkpoint: what a kill may cost
 
 
@@ -76,7 +74,7 @@ class Training:
         inert: names of the angles that change nothing that can be measured; they are 0.
         in_units: layer angles (p, G + 1), each γ times the spread of its cost terms: what `start_from` takes to another
             problem, depth or schedule.
-        objective: parts and weights, threshold and share.
+        objective: its name, parts and weights, threshold and share.
         value: the objective at the angles; lower is better, a hit rate counts as -log p.
         energy: expected energy at the angles.
         hit_rate: probability of an energy at or below the threshold; None without a threshold.
@@ -86,6 +84,9 @@ class Training:
         trace: (evaluations, value) of every improvement within the depth and schedule then worked on.
         stages: the best of every depth and schedule on the way, in order; the last is the answer.
         notes: what a reader should know: a flat landscape, a threshold out of reach, fewer hits than by uniform choice.
+        best_choice: samples and features of the best of the training's own shots; None where none were taken.
+        nulls: what the hit rate is worth, as `Nulls.to_dict` gives it; None where nobody asked.
+        spread: of several seeds: lower quartile, median and upper quartile of `value`, `energy` and `hit_rate`.
         seconds: how long it took; not part of the stored form.
     """
 
@@ -106,7 +107,15 @@ class Training:
     trace: tuple[tuple[int, float], ...]
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
+    best_choice: tuple[list[int], list[int]] | None = None
+    nulls: Mapping[str, Any] | None = None
+    spread: Mapping[str, Sequence[float]] | None = None
     seconds: float | None = None
+
+    @property
+    def knowledge(self) -> str:
+        """What training knew of the answer, in the words that stand beside every hit rate."""
+        return knowledge_of(str(self.objective["name"]))
 
     @property
     def ladder(self) -> dict[int, float]:
@@ -164,6 +173,11 @@ class Training:
             return cls(**values)
 
 
+def knowledge_of(objective: str) -> str:
+    """What training for an objective of this name knows of the answer."""
+    return KNOWLEDGE.get(objective, "trained blind")
+
+
 def load_angles(path: str | Path) -> Training | list[float]:
     """Angles from a JSON file: what training wrote, or a plain list of numbers."""
     content = read_json(path)
@@ -206,8 +220,6 @@ class OtherTrainingError(InputError):
 class Checkpoint:
     """Results of descents by name. A strategy runs again from its beginning and finds here what is done already.
 
-    Descents in lock-step are done all at once, so what was evaluated in their round is kept too until they are.
-
     Args:
         path: the file; None keeps nothing.
         task: plain data that a training shares with the file it takes up, or else is refused.
@@ -218,7 +230,6 @@ class Checkpoint:
         self.task = json.loads(json.dumps(task))
         self.done: dict[str, Descent] = {}
         self.seconds = 0.0
-        self._round, self._evaluated = "", list[Batch]()
         self._written = time.monotonic()
         if self.path is not None:
             if not self.path.parent.is_dir():
@@ -239,11 +250,6 @@ class Checkpoint:
                     name: Descent(**_restored(entry) | {"trace": _trace(entry)})
                     for name, entry in content["done"].items()
                 }
-                evaluated = [
-                    (np.array(values, dtype=np.float64), np.array(slopes, dtype=np.float64))
-                    for values, slopes in content["evaluated"]
-                ]
-                name = str(content["round"])
                 other = [name for name in self.task if task.get(name) != self.task[name]]
         except InputError as error:
             if not self._is_ours():
@@ -252,7 +258,7 @@ class Checkpoint:
             return
         if other:
             raise OtherTrainingError(self.path, other)
-        self.done, self.seconds, self._round, self._evaluated = descents, seconds, name, evaluated
+        self.done, self.seconds = descents, seconds
 
     def _is_ours(self) -> bool:
         """Whether a file that cannot be used was a checkpoint, which may be written anew, and not a file of the user.
@@ -266,40 +272,15 @@ class Checkpoint:
     def add(self, name: str, descent: Descent, seconds: float) -> None:
         """Keep a result; `seconds` is what the whole training has taken so far."""
         self.done[name] = descent
-        self._keep(seconds)
-
-    def _keep(self, seconds: float) -> None:
         self.seconds = seconds
         if time.monotonic() - self._written >= PAUSE:
             self.write()
-
-    def during(self, name: str, evaluate: Evaluate, seconds: Callable[[], float]) -> Evaluate:
-        """The same evaluation for a round in lock-step: what this round has evaluated before is given again."""
-        again = iter(list(self._evaluated) if name == self._round else [])
-        if name != self._round:
-            self._round, self._evaluated = name, []
-        size = sum(slopes.size for _, slopes in self._evaluated)
-
-        def evaluate_or_recall(angles: Vector) -> Batch:
-            nonlocal size
-            for batch in again:
-                return batch
-            batch = evaluate(angles)
-            size += batch[1].size if np.isfinite(batch[0]).all() and np.isfinite(batch[1]).all() else MOST_KEPT
-            if self.path is not None and size < MOST_KEPT:
-                self._evaluated.append(batch)
-                self._keep(seconds())
-            return batch
-
-        return evaluate_or_recall
 
     def write(self) -> None:
         """Replace the file, whole or not at all."""
         if self.path is None:
             return
         descents = {name: _plain(descent) for name, descent in self.done.items()}
-        evaluated = [[values.tolist(), slopes.tolist()] for values, slopes in self._evaluated]
         content = {"format": CHECKPOINT_FORMAT, "task": self.task, "seconds": self.seconds, "done": descents}
-        content |= {"round": self._round, "evaluated": evaluated}
         write_file(self.path, json.dumps(seal(content)))
         self._written = time.monotonic()

@@ -7,7 +7,7 @@ circuit's own qubits alone, for a simulator may set up a state of every qubit th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import BiselectError, InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
-from biselect_quantum.devices.execution.remote import mask_secrets
+from biselect_quantum.devices.device_circuit import DeviceCircuit
+from biselect_quantum.devices.execution.remote import Service, ServiceError, mask_secrets
 from biselect_quantum.devices.execution.samplers import DEVICE, EXACT, HARDWARE, NOISE_MODEL, UNKNOWN, RawShots, Sampler
 from biselect_quantum.devices.qiskit_circuits import cut, foreign_gate, to_qiskit
 
@@ -29,6 +29,7 @@ except ImportError as error:
     raise MissingDependencyError("samplers need Qiskit: pip install ./quantum") from error
 
 RUNTIME = "qiskit_ibm_runtime"
+NO_CALIBRATION = "0" * 64
 RECORDED = (f"{RUNTIME}.fake_provider", "qiskit.providers.fake_provider")  # backends that simulate a device's errors
 
 
@@ -40,9 +41,9 @@ def as_sampler(sampler: Any) -> Sampler:
         backend = _backend_of(sampler)
         if _package(sampler) == RUNTIME and _package(backend) == RUNTIME and not _is_recorded(backend):
             return _with_own_options(sampler, backend)
-        return GivenSampler(sampler, backend)
+        return (GivenService if with_seed(sampler, 0) is None else GivenSampler)(sampler, backend)
     if isinstance(sampler, BackendV2):
-        return GivenBackend(sampler)
+        return GivenBackend(sampler) if hasattr(sampler.options, "seed_simulator") else GivenService(sampler, sampler)
     raise InputError(
         f"a {type(sampler).__name__} takes no shots; give a BaseSamplerV2 or a BackendV2 of Qiskit, or a place by name"
     )
@@ -53,24 +54,21 @@ class _Given(Sampler):
 
     _backend: Any
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """A device must have every gate where it is used; a simulator may take another for one without errors."""
         if self._backend is not None and _is_placed(self._backend):
-            if foreign := foreign_gate(compiled.circuit, self._backend.target):
+            if foreign := foreign_gate(circuit.gates, self._backend.target):
                 raise InputError(
-                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for {compiled.target!r}; "
-                    "give this backend to compile_problem instead"
+                    f"{self.name} has no {foreign}, which the circuit uses: it was compiled for "
+                    f"{circuit.target.description!r}; give this backend to compile_problem instead"
                 )
 
-    def _wires(self, compiled: CompiledCircuit) -> QuantumCircuit:
+    def _wires(self, circuit: DeviceCircuit) -> QuantumCircuit:
         """The compiled circuit, on the device's qubits or on its own."""
-        return compiled.circuit if self._backend is not None and _is_placed(self._backend) else cut(compiled.circuit)
-
-    def _told(self, seeded: bool) -> None:
-        self.remark = "" if seeded else f"{self.name} takes no seed: it would not give the same shots again"
+        return circuit.gates if self._backend is not None and _is_placed(self._backend) else cut(circuit.gates)
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded_run(self) -> Iterator[None]:
         """Whatever goes wrong in the caller's sampler, as one error; its text may hold what must not be seen."""
         try:
             yield
@@ -82,44 +80,84 @@ class _Given(Sampler):
 
 
 class GivenSampler(_Given):
-    """Shots of a BaseSamplerV2."""
+    """Shots of a BaseSamplerV2 that takes a seed, one circuit at a time: most give the same shots again for a seed."""
 
     def __init__(self, sampler: BaseSamplerV2, backend: BackendV2 | None) -> None:
         self._sampler, self._backend = sampler, backend
-        self.name = _sampler_name(sampler, backend)
-        exact = isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler)
-        self.kind = EXACT if exact else UNKNOWN if backend is None else _kind(backend)
+        self.name, self.kind = _sampler_name(sampler, backend), _sampler_kind(sampler, backend)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
-        """Measure; the seed goes to the sampler where it takes one."""
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
+        """Measure with this seed."""
         logical = _keeps_budgets(self._sampler)
-        circuit = to_qiskit(compiled.program) if logical else self._wires(compiled)
-        seeded = with_seed(self._sampler, seed)
-        self._told(seeded is not None)
-        with self._guarded():
-            result = (self._sampler if seeded is None else seeded).run([circuit], shots=shots).result()
-            bits = bits_of(result[0].data, circuit)
-            if logical:
-                return RawShots.of_logical(bits, np.ones(len(bits), dtype=np.int64), compiled)
-            return RawShots.of(bits)
+        gates = to_qiskit(circuit.bound) if logical else self._wires(circuit)
+        with self._guarded_run():
+            result = with_seed(self._sampler, seed).run([gates], shots=shots).result()
+            bits = bits_of(result[0].data, gates)
+            return RawShots.of_variables(circuit, bits) if logical else RawShots.of(bits)
 
 
 class GivenBackend(_Given):
-    """Shots of a BackendV2, by its own `run`."""
+    """Shots of a BackendV2 that takes a seed, by its own `run`."""
 
     def __init__(self, backend: BackendV2) -> None:
         self._backend = backend
-        self.name = f"backend:{_plain(backend.name)}"
-        self.kind = _kind(backend)
+        self.name, self.kind = f"backend:{_plain(backend.name)}", _kind(backend)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
-        """Measure; the seed goes to the backend where it takes one."""
-        circuit = self._wires(compiled)
-        seeded = hasattr(self._backend.options, "seed_simulator")
-        self._told(seeded)
-        with self._guarded():
-            job = self._backend.run(circuit, shots=shots, **({"seed_simulator": seed} if seeded else {}))
-            return RawShots.of(job.result().get_counts(), circuit.num_clbits)
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
+        """Measure with this seed."""
+        gates = self._wires(circuit)
+        with self._guarded_run():
+            job = self._backend.run(gates, shots=shots, seed_simulator=seed)
+            return RawShots.of(job.result().get_counts(), gates.num_clbits)
+
+
+class GivenService(_Given, Service):
+    """Shots of the caller's sampler or backend that takes no seed: jobs, whose ids are kept before anyone waits.
+
+    A job is asked for again after a kill where the backend gives it by its id (`retrieve_job`, or a service's `job`).
+    """
+
+    finds_jobs = False
+
+    def __init__(self, given: Any, backend: BackendV2 | None) -> None:
+        self._given, self._backend, self._jobs = given, backend, dict[str, Any]()
+        self._is_sampler = isinstance(given, BaseSamplerV2)
+        self.name = _sampler_name(given, backend) if self._is_sampler else f"backend:{_plain(given.name)}"
+        self.kind = _sampler_kind(given, backend) if self._is_sampler else _kind(given)
+        self.remark = f"{self.name} takes no seed: it would not give the same shots again"
+
+    def _job(self, number: str) -> Any:
+        if number in self._jobs:
+            return self._jobs[number]
+        services = [getattr(self._backend, name, None) for name in ("service", "provider")]
+        for owner in (self._given, self._backend, *services):
+            for name in ("retrieve_job", "job"):
+                if callable(give := getattr(owner, name, None)):
+                    return give(number)
+        raise ServiceError(f"{self.name} gives no job by its number")
+
+    def find(self, tag: str) -> None:
+        """Nobody knows it by its tag."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """The calibration of the moment, where a backend is known."""
+        return {"hash": NO_CALIBRATION} if self._backend is None else super().snapshot()
+
+    def _run(self, circuits: Sequence[DeviceCircuit], shots: int, tag: str) -> Any:
+        job = self._given.run([self._wires(circuit) for circuit in circuits], shots=shots)
+        self._jobs[str(job.job_id())] = job
+        return job
+
+    def _measured(self, job: str, circuits: Sequence[DeviceCircuit], wait: float | None) -> Sequence[Any]:
+        result = self._job(job).result()
+        if self._is_sampler:
+            return [bits_of(pub.data, self._wires(circuit)) for pub, circuit in zip(result, circuits, strict=True)]
+        counts = result.get_counts()
+        tables = [counts] if isinstance(counts, Mapping) else counts
+        return [RawShots.of(each, circuit.gates.num_clbits) for each, circuit in zip(tables, circuits, strict=True)]
+
+    def _meaning(self, error: Exception) -> type[ServiceError]:
+        return ServiceError
 
 
 def with_seed(sampler: BaseSamplerV2, seed: int) -> Any:
@@ -216,6 +254,12 @@ def _is_mode(mode: Any) -> bool:
 def _is_placed(backend: Any) -> bool:
     """Whether the backend tells qubits apart: by which are coupled, or by their errors."""
     return backend.coupling_map is not None or getattr(backend.options, "noise_model", None) is not None
+
+
+def _sampler_kind(sampler: Any, backend: Any) -> str:
+    if isinstance(sampler, StatevectorSampler) or _keeps_budgets(sampler):
+        return EXACT
+    return UNKNOWN if backend is None else _kind(backend)
 
 
 def _kind(backend: Any) -> str:

@@ -1,10 +1,10 @@
 """IBM Quantum through Qiskit Runtime's client-side sampler."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution import remote
 from biselect_quantum.devices.execution.remote import account_secrets, mask_secrets
 from biselect_quantum.devices.qiskit_circuits import check_gates
@@ -38,9 +38,9 @@ class IbmSampling(remote.Service):
         self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
         self.name = f"ibm:{self._backend.name}"
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """The device must have every gate where it is used; the client no longer looks before it hands in."""
-        check_gates(compiled.circuit, self._backend.target, self.name, compiled.target)
+        check_gates(circuit, self._backend.target, self.name)
 
     @classmethod
     def connect(cls, device: str) -> Self:
@@ -61,15 +61,15 @@ class IbmSampling(remote.Service):
             jobs = self._service.jobs(job_tags=[tag], limit=1)
         return str(jobs[0].job_id()) if jobs else None
 
-    def _run(self, circuit: Any, shots: int, tag: str) -> Any:
+    def _run(self, circuits: Sequence[DeviceCircuit], shots: int, tag: str) -> Any:
         sampler = self._make_sampler(mode=self._mode, options={"environment": {"job_tags": [tag]}})
-        return sampler.run([circuit], shots=shots)
+        return sampler.run([circuit.gates for circuit in circuits], shots=shots)
 
-    def _measured(self, job: str, wait: float | None) -> Any:
+    def _measured(self, job: str, circuits: Sequence[DeviceCircuit], wait: float | None) -> Sequence[Any]:
         result = self._service.job(job).result(timeout=wait)
-        if result is None or not len(result):
+        if result is None:
             raise remote.JobFailedError(f"job {job} ended without a result")
-        return result[0].join_data()
+        return [pub.join_data() for pub in result]
 
     def _meaning(self, error: Exception) -> type[remote.ServiceError]:
         if isinstance(error, exceptions.RuntimeJobTimeoutError):

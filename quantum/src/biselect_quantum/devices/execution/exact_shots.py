@@ -20,7 +20,7 @@ from biselect.core.sector import Sector, TooLargeError
 from biselect.errors import InputError
 from biselect.options import spell
 from biselect_quantum.circuits.starts import basis_state
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution.samplers import EXACT, RawShots, Sampler
 from biselect_quantum.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect_quantum.simulate.layers import Layers
@@ -40,13 +40,13 @@ class SectorSampling(Sampler):
     name = "sector"
     kind = EXACT
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """The state must fit into memory."""
-        check_sector(compiled.program)
+        check_sector(circuit.program)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Measure the program, not the compiled gates."""
-        return RawShots.of_logical(*sector_shots(compiled.program, shots, seed), compiled)
+        return RawShots.of_variables(circuit, *sector_shots(circuit.bound, shots, seed))
 
 
 class WideSampling(Sampler):
@@ -55,21 +55,21 @@ class WideSampling(Sampler):
     name = "wide"
     kind = EXACT
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """The start must be a basis state."""
         from biselect_quantum.simulate.wide.order import basis_start
 
-        basis_start(compiled.program)
+        basis_start(circuit.program)
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Measure the program, not the compiled gates."""
-        measured = wide_shots(compiled.program, shots, seed)
-        report = _wide_sampler(compiled.program).report
+        measured = wide_shots(circuit.bound, shots, seed)
+        report = _wide_sampler(circuit.bound).report
         self.remark = (
             f"largest bond χ = {report.largest_bond}, discarded weight {report.discarded_weight:.1e}, "
             f"norm off by {report.norm_error:.1e}"
         )
-        return RawShots.of_logical(*measured, compiled)
+        return RawShots.of_variables(circuit, *measured)
 
 
 def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:

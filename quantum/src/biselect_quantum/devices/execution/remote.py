@@ -8,13 +8,13 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 from biselect.errors import BiselectError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
+from biselect_quantum.devices.device_circuit import DeviceCircuit
 from biselect_quantum.devices.execution.samplers import HARDWARE, RawShots, Sampler
 from biselect_quantum.devices.targets import snapshot
 from biselect_quantum.shots import bit_table
@@ -102,6 +102,7 @@ def _without(text: str, secrets: Iterable[str]) -> str:
 
 GO_ON = "jobs that were handed in are kept, run again to go on"
 WAIT = 3600.0  # seconds that `sample` waits for one job
+MOST_CIRCUITS = 100  # of a job, unless the backend says otherwise
 LOCAL = (PermissionError, FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError)
 
 
@@ -126,40 +127,47 @@ class UnknownJobStateError(ServiceError):
 
 
 class Service(Sampler, ABC):
-    """A sampler whose shots are jobs.
+    """A sampler whose shots are jobs, each of several circuits with as many shots.
 
     Attributes:
         name: as `sampler_for` takes it, without anything secret.
         kind: what the shots are.
         remark: what else is to be known of the last shots.
+        finds_jobs: whether a job can be found by its tag, though its id was lost.
     """
 
     kind = HARDWARE
+    finds_jobs = True
     _backend: Any
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    @property
+    def most_circuits(self) -> int:
+        """How many circuits one job takes."""
+        return int(getattr(self._backend, "max_circuits", None) or MOST_CIRCUITS)
+
+    def check(self, circuit: DeviceCircuit) -> None:
         """The service itself refuses what its device cannot run, before it takes the job."""
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
-        return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)
+        return self.collect(self.submit([circuit], shots, f"biselect-{seed}"), [circuit], WAIT)[0]
 
-    def submit(self, compiled: CompiledCircuit, shots: int, tag: str) -> str:
-        """Hand in one job of one circuit; gives the job's id."""
+    def submit(self, circuits: Sequence[DeviceCircuit], shots: int, tag: str) -> str:
+        """Hand in one job of some circuits with so many shots each; gives the job's id."""
         with self._guarded("submitting"):
-            return str(self._run(compiled.circuit, shots, tag).job_id())
+            return str(self._run(circuits, shots, tag).job_id())
 
     @abstractmethod
     def find(self, tag: str) -> str | None:
-        """The latest job that was handed in with this tag, if the service knows one."""
+        """The latest job that was handed in with this tag; None if the service knows none."""
 
-    def collect(self, job: str, wait: float | None) -> RawShots:
-        """What a job measured, after at most `wait` seconds; asking again costs nothing."""
+    def collect(self, job: str, circuits: Sequence[DeviceCircuit], wait: float | None) -> list[RawShots]:
+        """What a job measured of its circuits, after at most `wait` seconds; asking again costs nothing."""
         with self._guarded(f"waiting for job {job}", job):
-            bits, counts = bit_table(self._measured(job, wait))
-            if not counts.sum():
+            tables = [bit_table(bits) for bits in self._measured(job, circuits, wait)]
+            if len(tables) != len(circuits) or not all(counts.sum() for _, counts in tables):
                 raise JobFailedError(f"job {job} ended without shots")
-            return RawShots.of_table(bits, counts)
+            return [RawShots.of_table(*table) for table in tables]
 
     def snapshot(self) -> dict[str, Any]:
         """The device's calibration as it is now, as far as the client tells."""
@@ -167,12 +175,12 @@ class Service(Sampler, ABC):
             return snapshot(self._backend)
 
     @abstractmethod
-    def _run(self, circuit: Any, shots: int, tag: str) -> Any:
-        """Hand a circuit to the client; gives the client's job."""
+    def _run(self, circuits: Sequence[DeviceCircuit], shots: int, tag: str) -> Any:
+        """Hand compiled circuits to the client; gives the client's job."""
 
     @abstractmethod
-    def _measured(self, job: str, wait: float | None) -> Any:
-        """The bits of a job, as `bit_table` takes them."""
+    def _measured(self, job: str, circuits: Sequence[DeviceCircuit], wait: float | None) -> Sequence[Any]:
+        """The bits of each circuit of a job, as `bit_table` takes them."""
 
     @abstractmethod
     def _meaning(self, error: Exception) -> type[ServiceError]:

@@ -25,10 +25,10 @@ from biselect.core.files import finish_interrupted, write_folder
 from biselect.core.untrusted import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.solvers import solve
+from biselect_quantum.circuits.controls import ROWS
 from biselect_quantum.circuits.thresholds import Threshold
-from biselect_quantum.devices.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
-from biselect_quantum.devices.device_circuit import installed
+from biselect_quantum.devices.circuit_files import NEEDED, circuit_of, json_bytes
+from biselect_quantum.devices.device_circuit import DeviceCircuit, installed
 from biselect_quantum.devices.execution.samplers import (
     GIVEN,
     KINDS,
@@ -41,6 +41,7 @@ from biselect_quantum.devices.execution.samplers import (
 from biselect_quantum.devices.readout import ReadoutCalibration, calibration_circuit, prepared, pulse_errors
 
 CALIBRATIONS = 2  # circuits that readout is calibrated by
+FULL = "full"  # the row of the circuit itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ class Measurement:
         seed: of its shots.
         part: which of the calibration's circuits.
         frame: seed of what calibration prepares, the same for both circuits.
+        row: the circuit itself, `full`, or which of its controls.
     """
 
     repeat: int | None
@@ -60,11 +62,14 @@ class Measurement:
     seed: int
     part: int = 0
     frame: int = 0
+    row: str = FULL
 
     @property
     def name(self) -> str:
         """For people."""
-        return f"calibration {self.part + 1} of {CALIBRATIONS}" if self.repeat is None else f"repeat {self.repeat + 1}"
+        if self.repeat is None:
+            return f"calibration {self.part + 1} of {CALIBRATIONS}"
+        return f"repeat {self.repeat + 1}" + ("" if self.row == FULL else f", {ROWS[self.row]}")
 
 
 def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
@@ -73,41 +78,46 @@ def measurements(request: Mapping[str, Any]) -> tuple[Measurement, ...]:
     calibration = [
         Measurement(
             repeat=None,
-            shots=(readout + 1 - part) // CALIBRATIONS,
+            shots=-(-readout // CALIBRATIONS),  # as many for both, so that one job takes them
             seed=_drawn(seed, part, 1),
             part=part,
             frame=_drawn(seed, 0, 2),
         )
         for part in range(CALIBRATIONS if readout else 0)
     ]
-    repeats = [Measurement(repeat=n, shots=request["shots"], seed=own) for n, own in enumerate(request["seeds"])]
+    repeats = [
+        Measurement(repeat=number, shots=request["shots"], seed=own + place, row=row)
+        for number, own in enumerate(request["seeds"])
+        for place, row in enumerate((FULL, *request["controls"]))
+    ]
     return (*calibration, *repeats)
 
 
-def circuit_for(measurement: Measurement, circuit: StoredCircuit) -> CompiledCircuit:
+def circuit_for(measurement: Measurement, circuit: DeviceCircuit) -> DeviceCircuit:
     """What is measured: the compiled circuit, or one that calibrates its readout."""
     if measurement.repeat is not None:
-        return circuit.compiled
-    return calibration_circuit(circuit.compiled, circuit.target, measurement.part, measurement.frame)
+        return circuit if measurement.row == FULL else circuit.controls[measurement.row]
+    return calibration_circuit(circuit, measurement.part, measurement.frame)
 
 
-def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots]) -> list[RawShots]:
-    """The shots of each repeat."""
-    return [readout for each, readout in zip(planned, readouts, strict=True) if each.repeat is not None]
+def by_repeat(planned: Sequence[Measurement], readouts: Sequence[RawShots], row: str = FULL) -> list[RawShots]:
+    """The shots of each repeat of the circuit, or of one of its controls."""
+    pairs = zip(planned, readouts, strict=True)
+    return [readout for each, readout in pairs if each.repeat is not None and each.row == row]
 
 
 def calibration_of(
-    circuit: StoredCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
+    circuit: DeviceCircuit, planned: Sequence[Measurement], readouts: Sequence[RawShots]
 ) -> ReadoutCalibration | None:
     """What calibration read; None if there was none."""
     pairs = [(each, readout) for each, readout in zip(planned, readouts, strict=True) if each.repeat is None]
     if not pairs:
         return None
-    width = circuit.compiled.circuit.num_clbits
+    width = circuit.gates.num_clbits
     return ReadoutCalibration(
         prepared=np.array([prepared(width, each.part, each.frame) for each, _ in pairs]),
         read=[readout for _, readout in pairs],
-        pulse_errors=pulse_errors(circuit.compiled, circuit.target),
+        pulse_errors=pulse_errors(circuit),
     )
 
 
@@ -116,7 +126,7 @@ def _drawn(seed: int, part: int, use: int) -> int:
     return int(np.random.default_rng([seed, part, use]).integers(1 << 31))
 
 
-FORMAT = "biselect-run-4"
+FORMAT = "biselect-run-5"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
@@ -135,7 +145,7 @@ class StoredRun:
     """
 
     content: dict[str, Any]
-    circuit: StoredCircuit
+    circuit: DeviceCircuit
     folder: Path
 
     @property
@@ -184,7 +194,7 @@ class StoredRun:
 
 
 def plan(
-    circuit: StoredCircuit,
+    circuit: DeviceCircuit,
     on: Any,
     *,
     shots: int,
@@ -192,6 +202,7 @@ def plan(
     seed: int,
     threshold: Threshold | None = None,
     readout: int = 0,
+    controls: bool = True,
 ) -> dict[str, Any]:
     """Plan a run: the part of its manifest that must agree when it is taken up again.
 
@@ -203,6 +214,7 @@ def plan(
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
         readout: calibration shots, of two circuits together, by which readout is corrected; 0 for no correction.
+        controls: whether the circuit's controls are measured beside it, with as many shots each.
 
     Returns:
         JSON data for `freeze`, seeds of all repeats included.
@@ -225,7 +237,7 @@ def plan(
         raise InputError(f"{name} measures the program, whose readout does not err; leave readout out there")
     request = {
         "format": FORMAT,
-        "circuit": circuit.manifest,
+        "circuit": dict(circuit.manifest()),
         "on": name,
         "kind": kind,
         "shots": shots,
@@ -233,6 +245,7 @@ def plan(
         "seed": seed,
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
         "readout": readout,
+        "controls": list(circuit.controls) if controls else [],
         "given_threshold": None if threshold is None else asdict(threshold),
     }
     return dict(json.loads(json.dumps(request, allow_nan=False)))  # as a manifest gives it back
@@ -247,7 +260,7 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
+def freeze(circuit: DeviceCircuit, source: str | Path, folder: str | Path, request: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:
@@ -275,6 +288,8 @@ def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, reque
     }
     threshold = request["given_threshold"] or asdict(Threshold.from_selection(selections["dense"]))
     references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in selections.items()}
+    sparse = selections["sparse"]
+    references["sparse"]["dense_energy"] = circuit.problem.energy(sparse.samples, sparse.features)
     content = seal({**request, "threshold": threshold, "references": references, "versions": installed(PARTS)})
     needed = {name: (source / name).read_bytes() for name in NEEDED}
     for name in NEEDED:
@@ -314,6 +329,8 @@ def load_run(folder: str | Path) -> StoredRun:
         seeds = [check_integer("a seed", seed, least=0) for seed in run.seeds]
         if len(seeds) != check_integer("repeats", content["repeats"]) or not check_integer("shots", content["shots"]):
             raise ValueError("it has another number of seeds than of repeats")
+        if not set(content["controls"]) <= set(run.circuit.controls):
+            raise ValueError("it measures controls that its circuit has not")
         check_integer("the seed", content["seed"], least=0)
         if check_integer("readout", content["readout"], least=0) == 1:
             raise ValueError("it has a single shot for two circuits of calibration")

@@ -1,14 +1,16 @@
 """Executing a run: measurement after measurement, each kept before the next begins."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 from secrets import token_hex
 from typing import Any
 
 from biselect.core.checks import check_integer
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect_quantum.devices.circuit_files import StoredCircuit, check_circuit
+from biselect_quantum.devices._circuit_checks import check_meaning
 from biselect_quantum.devices.device_circuit import DeviceCircuit, installed
 from biselect_quantum.devices.execution import remote
 from biselect_quantum.devices.execution.run import PARTS, StoredRun, circuit_for
@@ -17,6 +19,8 @@ from biselect_quantum.devices.execution.store import RunStore
 from biselect_quantum.shots import Shots
 
 Say = Callable[[str], None]
+Job = tuple[int, ...]
+"""The measurements that one job takes."""
 
 
 def execute(
@@ -29,7 +33,8 @@ def execute(
 ) -> list[RawShots]:
     """Execute what is left of a run, measurement by measurement.
 
-    Each repeat is one measurement, beside two of calibration where readout is corrected.
+    Each repeat is one measurement of the circuit and of each of its controls, one after the other, beside two of
+    calibration if readout is corrected. A service gets them in as few jobs as it takes.
 
     Args:
         run: fixed by `freeze`.
@@ -64,26 +69,38 @@ def execute(
         if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         taking: Sampler = own or sampler_for(run.on)
-        for kind in {run.measurements[number].repeat is None: number for number in missing}.values():
-            taking.check(circuit_for(run.measurements[kind], run.circuit))
+        for circuit in {id(each): each for each in map(partial(_circuit, run), missing)}.values():
+            taking.check(circuit)
         if isinstance(taking, remote.Service):
-            _submit(run, taking, store, missing, resubmit, say)
-        for number in missing:
-            measurement = run.measurements[number]
-            if isinstance(taking, remote.Service):
-                readout = _collect(run, taking, store, number, wait)
-            else:
-                readout = taking.sample(circuit_for(measurement, run.circuit), measurement.shots, measurement.seed)
-            store.add(number, readout)
-            readouts.append(readout)
-            short = "" if readout.shots == measurement.shots else f" of {measurement.shots} asked for"
-            say(f"{measurement.name}: {readout.shots} shots{short}")
+            jobs = _submit(run, taking, store, missing, resubmit, say)
+            for numbers, job in jobs:
+                readouts += _keep(store, run, _collect(run, taking, store, numbers, job, wait), len(readouts), say)
+        else:
+            for number in missing:
+                measurement = run.measurements[number]
+                taken = taking.sample(_circuit(run, number), measurement.shots, measurement.seed)
+                readouts += _keep(store, run, {number: taken}, number, say)
         if taking.remark:
             say(taking.remark)
         return readouts
 
 
-def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
+def _circuit(run: StoredRun, number: int) -> DeviceCircuit:
+    return circuit_for(run.measurements[number], run.circuit)
+
+
+def _keep(store: RunStore, run: StoredRun, shots: Mapping[int, RawShots], first: int, say: Say) -> list[RawShots]:
+    """Write what was measured, from one measurement on."""
+    for number, readout in shots.items():
+        if number >= first:
+            measurement = run.measurements[number]
+            store.add(number, readout)
+            short = "" if readout.shots == measurement.shots else f" of {measurement.shots} asked for"
+            say(f"{measurement.name}: {readout.shots} shots{short}")
+    return [readout for number, readout in shots.items() if number >= first]
+
+
+def take_shots(circuit: DeviceCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
     """Take shots of a circuit without any file; `plan`, `freeze` and `execute` keep them.
 
     A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
@@ -98,71 +115,105 @@ def take_shots(circuit: DeviceCircuit | StoredCircuit, on: Any, *, shots: int = 
         Bitstrings under the problem's variables: column i is sample i, column N + j feature j.
     """
     sampler = sampler_for(on)
-    sampler.check(circuit.compiled)
-    check_circuit(circuit)
-    readout = sampler.sample(circuit.compiled, check_integer("shots", shots), check_integer("seed", seed, least=0))
-    return readout.decoded(circuit.problem, circuit.compiled.clbits)
+    sampler.check(circuit)
+    check_meaning(circuit)
+    readout = sampler.sample(circuit, check_integer("shots", shots), check_integer("seed", seed, least=0))
+    return circuit.decode(readout)
 
 
 def progress(run: StoredRun) -> tuple[int, int]:
     """How many measurements of a run are done, and how many more are with a service; no service is asked."""
     with RunStore.open(run) as store:
         finished, jobs = len(store.readouts()), store.jobs()
-    missing = range(finished, len(run.measurements))
-    return finished, sum(jobs.get(number, {}).get("event") == "submitted" for number in missing)
+    handed_in = [numbers for numbers, record in jobs.items() if record["event"] == "submitted"]
+    return finished, sum(number >= finished for numbers in handed_in for number in numbers)
 
 
 def _what(run: StoredRun) -> str:
-    return "measurements" if run.readout else "repeats"
+    return "measurements" if run.readout or run.content["controls"] else "repeats"
 
 
-def _submit(run: StoredRun, service: remote.Service, store: RunStore, missing: range, resubmit: bool, say: Say) -> None:
-    """Hand in a job for every measurement that has none, after looking for one that may be in the queue already."""
-    jobs = store.jobs()
-    calibration = None
-    for number in missing:
-        measurement, last = run.measurements[number], jobs.get(number, {"event": None})
+def _name(run: StoredRun, numbers: Sequence[int]) -> str:
+    """Some measurements of one job, for people."""
+    first, last = (run.measurements[numbers[end]].name for end in (0, -1))
+    return first if len(numbers) == 1 else f"{first} to {last}"
+
+
+def _groups(run: StoredRun, missing: range, jobs: Iterable[Job], most: int) -> list[Job]:
+    """Missing measurements by job: as they were handed in, and the others in as few jobs as there can be.
+
+    The circuits of a job have as many shots each; measurements keep their order, in which circuits alternate.
+    """
+    groups = [numbers for numbers in jobs if numbers[-1] >= missing.start]
+    covered = {number for numbers in groups for number in numbers}
+    left = [number for number in missing if number not in covered]
+    for _, alike in groupby(left, key=lambda number: run.measurements[number].shots):
+        numbers = list(alike)
+        groups += [tuple(numbers[first : first + most]) for first in range(0, len(numbers), most)]
+    return sorted(groups)
+
+
+def _submit(
+    run: StoredRun, service: remote.Service, store: RunStore, missing: range, resubmit: bool, say: Say
+) -> list[tuple[Job, str]]:
+    """Hand in all that is missing, after looking for what may be in the queue already; jobs and their ids in order."""
+    jobs, calibration, submitted = store.jobs(), None, []
+    for numbers in _groups(run, missing, jobs, service.most_circuits):
+        last = jobs.get(numbers, {"event": None})
         if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
+            submitted.append((numbers, last["job"]))
             continue
-        known_job = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
+        name, in_doubt = _name(run, numbers), last["event"] == "submitting"
+        known_job = service.find(last["tag"]) if in_doubt or last["event"] == "refused" else None
         if known_job is not None:
-            store.note(number, "submitted", job=known_job)
-            say(f"{measurement.name}: found again as job {known_job}")
+            store.note(numbers, "submitted", job=known_job)
+            say(f"{name}: found again as job {known_job}")
+            submitted.append((numbers, known_job))
             continue
+        if in_doubt and not service.finds_jobs and not resubmit:
+            raise remote.UnknownJobStateError(
+                f"{name}: was being handed in when the process ended, and {service.name} cannot say whether it came; "
+                "run again with resubmit=True to hand it in anew, at the price of a job"
+            )
         if calibration is None:
             calibration = _keep_calibration(run, service)
-            if calibration != run.circuit.manifest["target"]["hash"]:
+            if calibration != run.circuit.manifest()["target"]["hash"]:
                 say("the device's calibration is not the one the circuit was compiled for; it is kept with the run")
-        tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
-        store.note(number, "submitting", tag=tag)
+        tag = f"biselect-{run.hash[:12]}-{numbers[0]}-{token_hex(4)}"  # an equal run in another folder has other tags
+        store.note(numbers, "submitting", tag=tag)
         try:
-            job = service.submit(circuit_for(measurement, run.circuit), measurement.shots, tag)
+            job = service.submit([_circuit(run, each) for each in numbers], run.measurements[numbers[0]].shots, tag)
         except remote.ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
         except remote.ServiceError as error:
-            store.note(number, "refused", tag=tag, why=str(error))
+            store.note(numbers, "refused", tag=tag, why=str(error))
             raise
-        store.note(number, "submitted", job=job, calibration=calibration)
-        say(f"{measurement.name}: job {job}")
+        store.note(numbers, "submitted", job=job, calibration=calibration)
+        say(f"{name}: job {job}")
+        submitted.append((numbers, job))
+    return submitted
 
 
-def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> RawShots:
-    job, name = store.jobs()[number]["job"], run.measurements[number].name
+def _collect(
+    run: StoredRun, service: remote.Service, store: RunStore, numbers: Job, job: str, wait: float | None
+) -> dict[int, RawShots]:
+    name = _name(run, numbers)
     try:
-        readout = service.collect(job, wait)
-        store.check(number, readout)
+        shots = service.collect(job, [_circuit(run, each) for each in numbers], wait)
+        for number, readout in zip(numbers, shots, strict=True):
+            store.check(number, readout)
     except remote.JobFailedError as error:
-        store.note(number, "failed", job=job, why=str(error))
+        store.note(numbers, "failed", job=job, why=str(error))
         raise remote.JobFailedError(f"{name}: {error}. All other jobs are kept; run again to submit it anew") from None
     except (remote.StillWaitingError, remote.ConnectionLostError):
         raise
     except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
-        store.note(number, "uncollected", job=job, why=str(error))
+        store.note(numbers, "uncollected", job=job, why=str(error))
         raise remote.UnknownJobStateError(
             f"{name}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
             "more, or with resubmit=True to hand it in anew, at the price of a job"
         ) from None
-    return readout
+    return dict(zip(numbers, shots, strict=True))
 
 
 def _keep_calibration(run: StoredRun, service: remote.Service) -> str:

@@ -1,19 +1,22 @@
 """Sampler: one way to ask for shots, what it gives, and every sampler by its name."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.targets import name_with_hash
-from biselect_quantum.shots import CountedBits, Shots, bit_table, decode_bits
+from biselect_quantum.shots import CountedBits, bit_table
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
@@ -66,15 +69,11 @@ class RawShots(CountedBits):
         return cls.of_table(bits, counts)
 
     @classmethod
-    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: CompiledCircuit) -> Self:
-        """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
-        table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
-        table[:, list(compiled.clbits)] = bits
+    def of_variables(cls, circuit: DeviceCircuit, bits: NDArray[Any], counts: NDArray[np.int64] | None = None) -> Self:
+        """From bits of the variables, as the classical bits of a compiled circuit would have shown them."""
+        table = np.zeros((len(bits), circuit.gates.num_clbits), dtype=np.uint8)
+        table[:, list(circuit.layout.read_into)] = bits
         return cls.of_table(table, counts)
-
-    def decoded(self, problem: SelectionProblem, layout: Any) -> Shots:
-        """Under the problem's variables; see `decode_bits`."""
-        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: each string as the hex of its bytes, classical bit 0 the lowest bit of the first byte."""
@@ -105,10 +104,10 @@ class Sampler(Protocol):
     kind: str
     remark: str = ""
 
-    def check(self, compiled: CompiledCircuit) -> None:
+    def check(self, circuit: DeviceCircuit) -> None:
         """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
 
-    def sample(self, compiled: CompiledCircuit, shots: int, seed: int) -> RawShots:
+    def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:
         """Measure; one seed fixes the shots, except on hardware."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ class RunStore:
 
     def check(self, number: int, readout: RawShots) -> None:
         """Refuse what a measurement of the run cannot have given."""
-        width, clbits = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
+        width, clbits = readout.bits.shape[1], self._run.circuit.gates.num_clbits
         if width != clbits:
             raise InputError(f"the shots have {width} classical bits, the circuit has {clbits}")
         planned_shots = self._run.measurements[number].shots
@@ -76,13 +76,13 @@ class RunStore:
         self.check(number, readout)
         self._append("measurements", {**self._facts(number), **readout.to_dict()})
 
-    def jobs(self) -> dict[int, Record]:
-        """The last event of each measurement's jobs."""
-        return {record["measurement"]: record for record in self._records("jobs")}
+    def jobs(self) -> dict[tuple[int, ...], Record]:
+        """The last event of each job, by the measurements that it takes."""
+        return {tuple(record["measurements"]): record for record in self._records("jobs")}
 
-    def note(self, number: int, event: str, **facts: Any) -> None:
+    def note(self, measurements: Sequence[int], event: str, **facts: Any) -> None:
         """Keep what happened to a job: submitting, submitted, refused, failed or uncollected."""
-        self._append("jobs", {"measurement": number, "event": event, **facts})
+        self._append("jobs", {"measurements": list(measurements), "event": event, **facts})
 
     def _facts(self, number: int) -> Record:
         """What the manifest says about a measurement."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
-from biselect_quantum.devices.noise.trajectories import WAIT, Step, Trajectory, TwirledCircuit, pauli_labels
+from biselect_quantum.devices.noise.noisy_circuit import WAIT, NoisyCircuit, Step, Trajectory, pauli_labels
 
 WIDEST = 24  # a state of 24 qubits takes 128 MiB in single precision, and two are held
 
@@ -116,7 +116,7 @@ class StagedCircuit:
         real: np.float32 for single precision, np.float64 for double.
     """
 
-    def __init__(self, circuit: TwirledCircuit, real: Any = np.float32) -> None:
+    def __init__(self, circuit: NoisyCircuit, real: Any = np.float32) -> None:
         self.circuit, self.real = circuit, real
         bits = _first_bits(circuit)
         self.width = len(bits)
@@ -253,7 +253,7 @@ class StagedCircuit:
         return arrays, set(np.flatnonzero(signs < 0).tolist())
 
 
-def _first_bits(circuit: TwirledCircuit) -> dict[int, int]:
+def _first_bits(circuit: NoisyCircuit) -> dict[int, int]:
     """The bit that each qubit begins with, so that it ends, SWAPs included, with the one that it is read into."""
     reads = list(circuit.reads)
     qubits = {qubit for step in circuit.steps for qubit in step.qubits} | set(reads)

@@ -21,12 +21,13 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import check_integer, check_positions
 from biselect.solvers import solve
 from biselect_quantum.circuits.starts import start_choice
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise._vectors import StagedCircuit
-from biselect_quantum.devices.noise.trajectories import Trajectory, TwirledCircuit, draw_faulty_trajectories, read_out
+from biselect_quantum.devices.noise.noisy_circuit import NoisyCircuit, Trajectory, draw_faulty_trajectories, read_out
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
+
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +58,10 @@ class NoisyProbabilities:
 
 
 def noisy_probabilities(
-    compiled: CompiledCircuit,
-    target: Target,
-    problem: SelectionProblem,
+    circuit: DeviceCircuit,
     choices: Any = None,
     *,
+    target: Target | None = None,
     trajectories: int = 200,
     seed: int = 0,
     idle: bool = False,
@@ -73,10 +73,9 @@ def noisy_probabilities(
     Each trajectory of errors is a state vector: 20 qubits take some 65 ms, two more five times as long.
 
     Args:
-        compiled: what would be submitted.
-        target: the device with its recorded errors.
-        problem: whose circuit it is.
+        circuit: what would be submitted.
         choices: a Selection, or (samples, features) pairs by their positions; the best that `solve` finds by default.
+        target: the device with its recorded errors; by default the one that the circuit was compiled for.
         trajectories: how many trajectories of errors are drawn.
         seed: fixes them.
         idle: whether waiting qubits relax, see `cut_noise`.
@@ -86,22 +85,21 @@ def noisy_probabilities(
     Returns:
         Probabilities of one shot, from 0 to 1, with standard errors.
     """
-    from biselect_quantum.devices.noise.noisy_circuit import cut_noise
+    from biselect_quantum.devices.noise.device_noise import cut_noise
 
-    begin = perf_counter()
+    begin, problem = perf_counter(), circuit.problem
     check_integer("trajectories", trajectories, least=2)
-    noisy = cut_noise(compiled, target, idle=idle)
-    circuit = noisy.twirled.in_order(compiled.clbits)
+    noisy = cut_noise(circuit, target, idle=idle)
     register_states = _states(problem, choices)
-    confusion = np.split(circuit.confusion, [problem.n_samples])
+    confusion = np.split(noisy.confusion, [problem.n_samples])
     weights = []
-    for side, states, misread in zip(compiled.program.registers(), register_states, confusion, strict=True):
+    for side, states, misread in zip(circuit.program.registers(), register_states, confusion, strict=True):
         exact = np.zeros((1 + len(states), 1 << side.n))
         exact[0, (1 << side.subsets).sum(axis=1)] = 1  # the budget, and then one row for each choice
         exact[np.arange(1, len(exact)), states] = 1
         rows = [read_out(row, misread.transpose(0, 2, 1)) for row in exact] if readout else exact
         weights.append(np.concatenate([rows, exact[1:]]))
-    values = weigh_trajectories(circuit, (weights[0], weights[1]), trajectories, seed=seed, threads=threads)
+    values = weigh_trajectories(noisy, (weights[0], weights[1]), trajectories, seed=seed, threads=threads)
     hits = slice(1, 1 + len(register_states[0]))
     (mass, mass_error), (hit, hit_error) = values.mean(slice(0, 1)), values.mean(hits)
     return NoisyProbabilities(
@@ -110,7 +108,7 @@ def noisy_probabilities(
         mass=mass,
         mass_error=mass_error,
         ideal_hit=float(values.flawless[hits.stop :].sum()),
-        flawless=circuit.flawless,
+        flawless=noisy.flawless,
         trajectories=trajectories,
         seconds=perf_counter() - begin,
         label=noisy.twirled_label,
@@ -145,7 +143,7 @@ class TrajectoryValues:
 
 
 def weigh_trajectories(
-    circuit: TwirledCircuit,
+    circuit: NoisyCircuit,
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
     trajectories: int,
     *,

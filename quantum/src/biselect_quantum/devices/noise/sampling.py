@@ -10,27 +10,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices.compiled_circuit import CompiledCircuit
 from biselect_quantum.devices.noise._vectors import WIDEST, StagedCircuit
-from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, cut_noise
-from biselect_quantum.devices.noise.trajectories import (
-    Trajectory,
-    TwirledCircuit,
-    draw_trajectories,
-    is_wait,
-    pauli_labels,
-)
-from biselect_quantum.shots import Shots, bit_table, decode_bits
+from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, Trajectory, draw_trajectories
+from biselect_quantum.shots import Shots, bit_table
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
+
+    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
 # what one core took, to choose how a trajectory is run; `benchmarks/bench_trajectories.py` prints both sides
@@ -43,8 +36,8 @@ class NoisyShots:
     """Shots under a noise model.
 
     Attributes:
-        shots: under the original variables, in or out of the budgets.
-        confusion: of each original variable, (variables, is, read): how often it is misread.
+        shots: under the problem's variables, in or out of the budgets.
+        confusion: of each variable, (variables, is, read): how often it is misread.
         flawless: share of the shots in which no gate erred.
         seconds: what it took.
         label: what this is.
@@ -58,11 +51,10 @@ class NoisyShots:
 
 
 def noisy_shots(
-    compiled: CompiledCircuit,
-    target: Target,
-    problem: SelectionProblem,
+    circuit: DeviceCircuit,
     shots: int,
     *,
+    target: Target | None = None,
     most_trajectories: int | None = None,
     seed: int = 0,
     idle: bool = False,
@@ -70,10 +62,9 @@ def noisy_shots(
     """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
 
     Args:
-        compiled: what would be submitted.
-        target: the device with its recorded errors.
-        problem: whose circuit it is.
+        circuit: what would be submitted.
         shots: how many; each in which something goes wrong takes a simulation of its own.
+        target: the device with its recorded errors; by default the one that the circuit was compiled for.
         most_trajectories: how many trajectories of errors are run at most, all by default. Shots with errors then share
             them, so their outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
@@ -82,12 +73,14 @@ def noisy_shots(
     Returns:
         Shots under the problem's variables, and how often each variable is misread.
     """
+    from biselect_quantum.devices.noise.device_noise import cut_noise
+
     begin = perf_counter()
-    noisy = cut_noise(compiled, target, idle=idle)
+    noisy = cut_noise(circuit, target, idle=idle)
     table, flawless = noisy_table(noisy, shots, seed, most_trajectories)
     return NoisyShots(
-        shots=decode_bits(table, problem, compiled.clbits),
-        confusion=noisy.confusion[list(compiled.clbits)],
+        shots=Shots.of_table(table, problem=circuit.problem),
+        confusion=noisy.confusion,
         flawless=flawless,
         seconds=perf_counter() - begin,
         label=noisy.twirled_label,
@@ -95,22 +88,22 @@ def noisy_shots(
 
 
 def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = None) -> tuple[NDArray[np.uint8], float]:
-    """Classical bits, one row a shot, and the share of the shots in which no gate erred."""
+    """Variables, one row a shot, and the share of the shots in which no gate erred."""
     if shots < 1:
         raise InputError(f"shots must be at least 1, got {shots}")
     rng = np.random.default_rng(seed)
-    trajectories = draw_trajectories(noisy.twirled, shots, rng)
+    trajectories = draw_trajectories(noisy, shots, rng)
     if most is not None:
         trajectories = _shared(trajectories, most, rng)
-    if runs_faster_as_vectors(noisy.twirled):
-        table = _vector_shots(noisy.twirled, trajectories, rng)
+    if runs_faster_as_vectors(noisy):
+        table = _vector_shots(noisy, trajectories, rng)
     else:
         table = _product_state_shots(noisy, trajectories, int(rng.integers(1 << 31)))
     return misread(table, noisy.confusion, rng), trajectories.get((), 0) / shots
 
 
 def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """What is read of classical bits, one row a shot; `confusion` is (bits, is, read)."""
+    """What is read of bits, one row a shot; `confusion` is (bits, is, read)."""
     wrong = rng.random(table.shape) < confusion[np.arange(table.shape[1]), table, 1 - table]
     return np.where(wrong, 1 - table, table).astype(np.uint8)
 
@@ -128,7 +121,7 @@ def _shared(trajectories: Mapping[Trajectory, int], most: int, rng: np.random.Ge
     }
 
 
-def runs_faster_as_vectors(circuit: TwirledCircuit) -> bool:
+def runs_faster_as_vectors(circuit: NoisyCircuit) -> bool:
     """Whether trajectories should take less time as state vectors than as matrix product states, by these estimates.
 
     A state vector is passed over for every turned qubit and every diagonal of a stage. A matrix product state, in the
@@ -152,7 +145,7 @@ def runs_faster_as_vectors(circuit: TwirledCircuit) -> bool:
 
 
 def _vector_shots(
-    circuit: TwirledCircuit, trajectories: Mapping[Trajectory, int], rng: np.random.Generator
+    circuit: NoisyCircuit, trajectories: Mapping[Trajectory, int], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """One row of bits for every shot."""
     bits = np.arange(len(circuit.reads))
@@ -165,7 +158,7 @@ def _vector_shots(
 
 
 def _product_state_shots(noisy: NoisyCircuit, trajectories: Mapping[Trajectory, int], seed: int) -> NDArray[np.int64]:
-    """One row of classical bits for every shot."""
+    """One row of bits for every shot."""
     from qiskit_aer import AerSimulator
 
     simulator = AerSimulator(
@@ -176,22 +169,7 @@ def _product_state_shots(noisy: NoisyCircuit, trajectories: Mapping[Trajectory, 
     )
     rows: list[NDArray[np.int64]] = []
     for position, (trajectory, shots) in enumerate(trajectories.items()):
-        run = simulator.run(_with_errors(noisy, trajectory), shots=shots, seed_simulator=(seed + position) % (1 << 31))
+        run = simulator.run(noisy.gates(trajectory), shots=shots, seed_simulator=(seed + position) % (1 << 31))
         bits, counts = bit_table(run.result().get_counts())
         rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
     return np.concatenate(rows)
-
-
-def _with_errors(noisy: NoisyCircuit, trajectory: Trajectory) -> Any:
-    """The circuit with Paulis after the gates that went wrong."""
-    circuit = noisy.circuit.copy_empty_like()
-    wrong = dict(trajectory)
-    for number, step in enumerate(noisy.circuit.data):
-        if not is_wait(step.operation):
-            circuit.append(step)
-        if number in wrong:
-            letters = pauli_labels(len(step.qubits))[wrong[number]]
-            for qubit, letter in zip(step.qubits, reversed(letters), strict=True):
-                if letter != "I":
-                    getattr(circuit, letter.lower())(qubit)
-    return circuit
