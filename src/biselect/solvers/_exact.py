@@ -1,38 +1,43 @@
-"""`exact`: the optimum with a proof, from a tree over the lines whose nodes are closed by bounds.
+"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond.
 
-A climb finds a good choice. Averaging over the lines drops what no better choice can use, which is often all, and the
-search goes through what is left. Where that takes long, weights are split between rows and lines, which gives a second
-tree with another bound; both are searched in turn, and the first that is through proves the answer.
+`auto` does so where that is affordable, and otherwise gives the best choice so far with an honest bound.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import Selection, SelectionProblem
-from biselect.core.exact_sums import at_least, at_most
+from biselect.core import SelectionProblem
+from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
-from biselect.solvers._incumbent import Incumbent
-from biselect.solvers._reduction import reduce_problem
-from biselect.solvers._root import Root, averaging_bound, root_of
-from biselect.solvers._search import Search
-from biselect.solvers._split import split_root
+from biselect.errors import InfeasibleError
+from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
+from biselect.solvers._enumeration import MOST_CELLS, SubsetScan, is_quick, scan_subsets, unpriced
+from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers._lagrangian import Root, root_bound
+from biselect.solvers._reduction import ReducedProblem, reduce_problem
+from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
-from biselect.solvers.response import cheaper_side
+from biselect.solvers.response import SideProblem, best_response, by_features, by_samples, cheaper_side
 
-STARTS = 16  # of the climb
-FIRST_CELLS = 300_000_000  # that the first tree is searched for before weights are split
-BEHIND = 4  # by so many times less a search goes on whose bound is the higher one
+INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
+LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
+WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
+WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
+NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
+SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
+SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
 PATIENCE = 60.0  # seconds that `auto` spends on a proof when no time limit is given
 
 
 @keeps_limits("all")
-def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
+def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
     """Prove the optimum; with a time limit that strikes first, the best choice so far with a bound.
 
     `info["steps"]` says what was done, in order.
@@ -41,63 +46,203 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
         problem: what to solve.
         run: seed, deadline, progress.
         workers: threads at most; None for one per core. The answer does not depend on it.
+        search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
-    climb = coordinate_ascent(problem, replace(run, progress=None, trajectory=None), starts=STARTS)
+    climb = coordinate_ascent(problem, _quiet(run), starts=16)
+    reduced = run.reduced or reduce_problem(problem)
     task = cheaper_side(problem)
-    choice = (climb.samples, climb.features) if task.lines_are == "samples" else (climb.features, climb.samples)
-    best = Incumbent(task, run.reduced or reduce_problem(problem), *choice)
+    best = _incumbent(task, reduced, climb.samples, climb.features)
     run.improved(0, -best.floor)
-    run.report(0.0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
+    run.report(0.0, -best.floor)
     run.hold(_answer(best, info=info))
-    root = None if run.expired() else root_of(best)
-    if root is None:
-        info["steps"].append("averaging bound")
-        return _answer(best, bound=-max(averaging_bound(task, run), best.floor), info=info)
-    info["steps"].append("averaging search")
-    info |= {"rows": int(root.tree.base.size), "lines": int(root.lines.size)}
-    searches = [Search(root)]
-    cells, first = float(FIRST_CELLS), searches[0].bound(-np.inf)
-    searches[0].advance(best, run, cells, workers)
-    while (open_searches := _open(best, searches)) and not run.expired():
-        bound = _bound(best, searches)
-        run.hold(_answer(best, bound=-bound, info=info))
-        run.report(1 - (bound - best.floor) / max(_score(root, first) - best.floor, 5e-324), -best.floor)
-        if len(info["steps"]) == 2:
-            info["steps"].append("split search")
-            if (split := split_root(best, root, run)) is not None:
-                searches.append(Search(split))
-                continue
-        for place, search in enumerate(open_searches):
-            search.advance(best, run, cells if place == 0 else cells / BEHIND, workers)
-            if not _open(best, searches):
-                break
-        cells *= 2
-    closed = root.grid.floor(best.units)
-    info["nodes"] = sum(search.nodes for search in searches)
-    over = next((search for search in searches if search.bound(closed) <= closed), None)
-    if over is None:
-        return _answer(best, bound=-_bound(best, searches), info=info)
-    return _answer(best, proven=True, info=info, proof=_proof(best, root, over.root))
+    if task.lines.size <= MOST_CELLS and is_quick(task, task.lines.shape[0], 1, INSTANT_CELLS):
+        rest = unpriced(task, grid_for(task, best.units), best.subset, exact=reduced.exact)
+        if is_quick(task, rest.columns.size, rest.rows.size, INSTANT_CELLS):
+            answer = _enumerate(best, rest, run, info, workers)
+            if answer is not None:
+                return answer
+    if not search:
+        info["steps"].append("Lagrangian bound")
+        root = root_bound(task, run, floor=best.floor, workers=workers)
+        return _answer(best, bound=-max(root.score, best.floor), info=info)
+    return _branch(problem, best, run, info, workers)
 
 
-def _open(best: Incumbent, searches: list[Search]) -> list[Search]:
-    """The searches that can still prove the incumbent or find a better one, lowest bound first; none if one is over."""
-    closed = searches[0].root.grid.floor(best.units)
-    if any(search.bound(closed) <= closed for search in searches):
-        return []
-    return sorted((search for search in searches if search.is_open), key=lambda search: search.bound(closed))
+def _incumbent(
+    task: SideProblem, reduced: ReducedProblem, samples: NDArray[np.int64], features: NDArray[np.int64]
+) -> Incumbent:
+    """A choice as seen from the side of a task."""
+    return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
 
 
-def _bound(best: Incumbent, searches: list[Search]) -> float:
-    """No choice scores more than this."""
-    closed = searches[0].root.grid.floor(best.units)
-    return max(_score(searches[0].root, min(search.bound(closed) for search in searches)), best.floor)
+def _enumerate(
+    best: Incumbent, rest: RemainingProblem, run: Run, info: dict[str, Any], workers: int | None, bound: float = np.inf
+) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None if ties let too many subsets through.
+
+    `bound` is known already and says what is open where time is up.
+    """
+    task = best.task
+    scan = scan_subsets(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
+    if not scan.complete and not run.expired():
+        return None
+    info["steps"].append("enumeration")
+    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), scan.visited
+    if _settled(best, scan, run):
+        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
+    if scan.complete:
+        return _answer(best, bound=-max(at_least(rest.grid.score(scan.highest)), best.floor), info=info)
+    if not np.isfinite(bound):
+        info["steps"].append("Lagrangian bound")
+        bound = root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score
+    return _unproven(best, bound, run, info, workers)
 
 
-def _score(root: Root, units: float) -> float:
-    """Whole units of a root's grid as a score, rounded up."""
-    return at_least(root.grid.score(units)) if np.isfinite(units) else np.inf
+def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
+    """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
+    first = True
+    for subset in scan.candidates:
+        if not first and run.expired():
+            return False
+        if best.offer(subset, or_equal=first):
+            first = False
+    return scan.complete and scan.certain
+
+
+def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
+    info["steps"].append("Lagrangian bound")
+    best, root, rest, bound = _bounded(problem, best, run, workers)
+    task = best.task
+    info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
+    run.report(0.1, -best.floor)
+    run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
+    if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
+        answer = _enumerate(best, rest, run, info, workers, bound)
+        if answer is not None:
+            return answer
+    spectral = spectral_bound(task, replace(run, deadline=run.after(SPECTRAL_SHARE)))  # before what takes all time
+    met = bound - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    if not met and not run.expired():
+        if (walked := _walk(best, root, run, workers)) is not None:
+            info["steps"].append("annealing")
+            if best.offer(walked):
+                run.improved(1, -best.floor)
+        run.report(0.2, -best.floor)
+    if run.expired():
+        return _unproven(best, bound, run, info, workers, spectral)
+    searched = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
+    info["steps"].append("branch and bound")
+    answer = _searched(best, searched, bound, info)
+    if not answer.proven:
+        answer = _unproven(best, -answer.bound, run, info, workers, spectral)
+        if searched.rest is not None and searched.batch:
+            run.hold(answer)
+            search_on(searched, searched.rest, best, run, workers)
+            answer = _searched(best, searched, -answer.bound, info)
+    return answer
+
+
+def _bounded(
+    problem: SelectionProblem, best: Incumbent, run: Run, workers: int | None
+) -> tuple[Incumbent, Root, RemainingProblem | None, float]:
+    """The side that leaves less to search: the incumbent, its root bound, what that leaves; and the lesser bound.
+
+    A block that is wider than it may be has many sets of columns that are nearly as good, but one set of rows.
+    """
+    samples, features = best.task.order(best.subset, best.items)
+    sides = [best]
+    if not problem.feature_rules.overlapping:  # then the best features for given samples are not a matter of sorting
+        other = by_samples(problem) if best.task.lines_are == "features" else by_features(problem)
+        sides.append(_incumbent(other, best.reduced, samples, features))
+    seen: list[tuple[Incumbent, Root, RemainingProblem | None]] = []
+    for one in sides:
+        root = root_bound(one.task, run, floor=one.floor, workers=workers)
+        root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
+        seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
+        if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
+            break
+    return *min(seen, key=_cells_left), min(root.score for _, root, _ in seen)
+
+
+def _cells_left(seen: tuple[Incumbent, Root, RemainingProblem | None]) -> int:
+    """Subsets that the root bound leaves times the rows that matter to them."""
+    one, _, rest = seen
+    task = one.task
+    return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
+
+
+def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, Any]) -> Answer:
+    """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
+    info["nodes"] = searched.nodes
+    if searched.rest is not None:
+        info["rows"], info["lines"] = int(searched.rest.rows.size), int(searched.rest.columns.size)
+        if searched.bound is None:
+            return _answer(best, proven=True, info=info, proof=_proof(best, searched.rest, searched))
+        if np.isfinite(searched.bound):
+            bound = min(bound, at_least(searched.rest.grid.score(searched.bound)))
+    return _answer(best, bound=-max(bound, best.floor), info=info)
+
+
+def _unproven(
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float = np.inf
+) -> Answer:
+    """The incumbent, with the best of all bounds that there is time for."""
+    spectral = spectral_bound(best.task, run) if spectral == np.inf else spectral
+    if spectral < bound:
+        bound = spectral
+        info["steps"].append("spectral bound")
+    if np.isfinite(bound) and not run.expired():
+        from biselect.solvers._averaging import averaging_bound  # loads numba
+
+        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
+        info["steps"] += [f"averaging bound, sets of {size}"] if size else []
+    return _answer(best, bound=-max(bound, best.floor), info=info)
+
+
+def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64] | None:
+    """A good choice to start the search from: annealing over the lines that a better choice can use.
+
+    None where it would have to end before it has tried half of all swaps.
+    """
+    task = best.task
+    rest = eliminate(task, *on_grid(root, task, best.units, workers), best)
+    lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
+    width = task.base.size
+    search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
+    cells = min(WALK_CELLS, search_cells // WALK_PART)
+    swaps = task.choose * (lines.size - task.choose)
+    steps = min(40 * swaps, cells // width)
+    if steps < max(1, swaps // 2) or not _some_obey(task, lines):
+        return None
+    from biselect.solvers.annealing import anneal_lines  # loads numba
+
+    restarts = min(8, cells // (steps * width))
+    task = clamp_penalties(task, best.floor)
+    smaller = replace(
+        task,
+        lines=task.lines if lines.size == task.lines.shape[0] else task.lines[lines],
+        line_scores=task.line_scores[lines],
+        line_limits=task.line_limits.keep(lines),
+    )
+    subset, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
+    return lines[subset]
+
+
+def _some_obey(task: SideProblem, lines: NDArray[np.int64]) -> bool:
+    """Whether any choice of these lines obeys the limits."""
+    if lines.size < task.choose:
+        return False
+    try:
+        some = best_response(np.zeros(lines.size), task.choose, task.line_limits.keep(lines))
+    except InfeasibleError:
+        return False
+    return some.size == task.choose
+
+
+def _quiet(run: Run) -> Run:
+    """The same run without the watchers, for a step on the way."""
+    return replace(run, progress=None, trajectory=None)
 
 
 def _answer(best: Incumbent, **rest: Any) -> Answer:
@@ -105,29 +250,22 @@ def _answer(best: Incumbent, **rest: Any) -> Answer:
     return Answer(samples=samples, features=features, **rest)
 
 
-def _proof(best: Incumbent, root: Root, over: Root) -> Proof:
-    """What a checker needs to go through the same tree, in positions of the problem as asked."""
-    ...
-
-
-def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
-    """The same selection with the best bound that there is time for, if that is better than the bound it has.
-
-    >>> from biselect.solvers import solve
-    >>> found = solve(SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2), "greedy")
-    >>> found.gap, certified(found).gap
-    (inf, 0.0)
-    """
-    if selection.proven_optimal:
-        return selection
-    bound = solve(selection.problem, "exact", time_limit=time_limit).bound
-    units = selection.problem.score_units(selection.samples, selection.features)
-    return replace(selection, bound=max(selection.bound, min(bound, at_most(-units))))
+def _proof(best: Incumbent, rest: RemainingProblem, searched: Search | None) -> Proof:
+    """What was searched, in positions of the problem as asked."""
+    return Proof(
+        lines=best.task.lines_are,
+        exponent=rest.grid.exponent,
+        prices=[int(price) for price in rest.beta],
+        tau=int(rest.tau),
+        order=best.reduced.places(best.task.lines_are, rest.columns).tolist(),
+        closed=rest.grid.floor(best.units),
+        dives=None if searched is None else searched.listed,
+    )
 
 
 @keeps_limits("all")
 def auto(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
-    """What `exact` reaches within a minute, or within the time limit.
+    """What `exact` reaches within a minute, or within the time limit: enumeration, or annealing, bound and search.
 
     `info["steps"]` says what was done, in order.
 
