@@ -1,5 +1,6 @@
 from dataclasses import replace
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers import _enumeration
 from biselect.solvers._branch_and_bound import eliminate
-from biselect.solvers._enumeration import scan_subsets, subset_tree
+from biselect.solvers._enumeration import count_subsets, scan_subsets, subset_tree
 from biselect.solvers._incumbent import Incumbent
 from biselect.solvers._lagrangian import root_bound
 from biselect.solvers._reduction import reduce_problem
@@ -77,6 +78,14 @@ def test_a_good_start_needs_few_rows():
     task = by_features(problem)
     assert remaining(task, problem, np.arange(3)).rows.size <= 6  # nothing but the block can rise above τ
     assert remaining(task, problem, np.arange(9, 12)).rows.size > 6
+
+
+def test_subsets_hold_one_item_of_each_group_at_most():
+    groups = np.array([0, 0, 0, 1, 2, 2, 3])
+    rest = SimpleNamespace(ends=np.searchsorted(groups, groups, side="right"))
+    for choose in range(5):
+        apart = [one for one in combinations(groups, choose) if len(set(one)) == choose]
+        assert count_subsets(rest, choose) == len(apart)
 
 
 def test_enumeration_stops_at_the_deadline_between_blocks():

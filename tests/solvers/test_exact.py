@@ -1,4 +1,4 @@
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core import Rules, SelectionProblem, groups_by
+from biselect.core import Group, Rules, SelectionProblem, groups_by
 from biselect.solvers import _branch_and_bound, _exact, _lagrangian, certified
 from biselect.solvers._lagrangian import score_bound
 from biselect.solvers._spectral import spectral_bound
@@ -129,6 +129,26 @@ def test_the_search_does_not_depend_on_the_number_of_workers(shape):
     assert answers[0].to_dict() == answers[1].to_dict() == answers[2].to_dict()
     assert answers[0].info == answers[1].info == answers[2].info
     assert answers[0].info["nodes"] > 10
+
+
+@pytest.mark.parametrize("branching", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_directions_of_a_column_exclude_each_other_on_every_path(seed, branching):
+    """Groups whose members stand apart, with a limit of an earlier kind across them in every second case."""
+    rng = np.random.default_rng(seed)
+    columns = rng.permutation(np.repeat(np.arange(5), 2))
+    groups = [Group(members=np.flatnonzero(columns == column).tolist()) for column in range(5)]
+    kinds = [Group(members=rng.choice(10, 4, replace=False).tolist(), at_most=1)] * (seed % 2)
+    problem = SelectionProblem(
+        coupling=rng.integers(-2, 9, size=(6, 10)) / 3,
+        feature_scores=rng.normal(size=10) * (seed % 3),
+        k=2,
+        m=3,
+        feature_rules=Rules(groups=groups, overlapping=kinds),
+    )
+    with only_branching() if branching else nullcontext():
+        best = bs.solve(problem, "exact", check_work=10**9)
+    assert best.proven_optimal and best.proof_checked and is_optimal(problem, best)
 
 
 def test_it_enumerates_the_cheaper_side():

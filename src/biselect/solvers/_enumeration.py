@@ -66,7 +66,8 @@ def count_subsets(rest: RemainingProblem, choose: int) -> int:
     """How many subsets of the lines that are left hold at most one of each exclusive group."""
     counts = [1] + [0] * choose
     for size, times in Counter(np.unique(rest.ends, return_counts=True)[1].tolist()).items():
-        counts = [sum(counts[r - q] * comb(times, q) * size**q for q in range(r + 1)) for r in range(choose + 1)]
+        ways = [comb(times, q) * size**q for q in range(choose + 1)]
+        counts = [sum(counts[r - q] * ways[q] for q in range(r + 1)) for r in range(choose + 1)]
     return counts[choose]
 
 
