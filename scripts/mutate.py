@@ -24,7 +24,6 @@ ROOT = Path(__file__).parents[1]
 CORE = ("checks", "exact_sums", "files", "ising", "problem", "rules", "sector", "selection", "untrusted")
 TESTED = {  # module: its tests
     **{f"src/biselect/core/{name}": f"tests/core/test_{name}" for name in CORE},
-    "src/biselect/solvers/_averaging": "tests/solvers/test_bounds",
     **{f"src/biselect/columns/{name}": f"tests/columns/test_{name}" for name in ("category", "distribution")},
     **{f"src/biselect/weights/{name}": f"tests/weights/test_{name}" for name in ("weigher", "maps")},
     "quantum/src/biselect_quantum/shots": "quantum/tests/test_shots",

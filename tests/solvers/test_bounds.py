@@ -1,15 +1,11 @@
-"""Averaging, spectral and Lagrangian bounds against brute force, and the compiled averaging against its slow twin."""
-
-from itertools import combinations
+"""Spectral and Lagrangian bounds against brute force."""
 
 import numpy as np
 import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers import _averaging
-from biselect.solvers._averaging import averaging_bound
-from biselect.solvers._lagrangian import certified, score_bound
+from biselect.solvers._lagrangian import certified, root_bound, score_bound
 from biselect.solvers._spectral import spectral_bound
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features, by_samples
@@ -37,35 +33,8 @@ def test_no_bound_is_below_the_optimum(seed):
     assert score_bound(problem, Run(), floor=best.score) >= best.score
     for task in (by_features(problem), by_samples(problem)):
         assert spectral_bound(task, Run()) >= best.score
-        floor = best.score - abs(best.score)
-        assert averaging_bound(task, Run(), floor=floor, bound=np.inf, workers=1)[0] >= best.score
-
-
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("t", [2, 3, 4])
-def test_the_averaging_bound_is_the_nested_mean_over_all_sets(seed, t):
-    problem = drawn(3 * seed, low=6, high=9)
-    problem = SelectionProblem(
-        coupling=problem.coupling, feature_scores=problem.feature_scores, k=2, m=4, coupling_weight=0.7
-    )
-    task = by_features(problem)
-    d, m, k = problem.n_features, problem.m, problem.k
-
-    def value(lines):
-        sums = m / t * 0.7 * problem.coupling[:, lines].sum(axis=1)
-        return np.sort(sums)[-k:].sum() + m / t * problem.feature_scores[list(lines)].sum()
-
-    values = {frozenset(lines): value(list(lines)) for lines in combinations(range(d), t)}
-
-    def nested(chosen):
-        if len(chosen) == t:
-            return values[frozenset(chosen)]
-        below = sorted((nested((*chosen, j)) for j in range(d) if j not in chosen), reverse=True)
-        return float(np.mean(below[: m - len(chosen)]))
-
-    slow = nested(())
-    found = _averaging._at(task, t, Run(), -1e3, 1e3, 1)
-    assert found == pytest.approx(slow, rel=1e-9, abs=1e-9)
+        units = problem.score_units(best.samples, best.features)
+        assert root_bound(task, units).score >= best.score
 
 
 @pytest.mark.slow

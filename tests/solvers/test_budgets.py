@@ -53,7 +53,7 @@ def test_no_time_leaves_the_selection_alone():
 
 
 def test_a_light_answer_has_light_neighbours_with_a_bound():
-    problem = SelectionProblem(coupling=np.random.default_rng(0).random((60, 60)), k=5, m=3)
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((60, 60)), k=20, m=3)
     found = bs.solve(problem)
     assert found.info["steps"][-1] == "enumeration"
     nearby = {near.problem.m: near for near in neighbours(found, rows=0, columns=2)}

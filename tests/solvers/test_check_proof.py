@@ -159,7 +159,7 @@ def test_it_reads_a_table_of_weights_and_runs_without_the_package(tmp_path):
 
 def test_the_checker_is_one_short_file_of_its_own():
     text = Path(check_proof.__file__).read_text()
-    assert len(text.splitlines()) <= 430
+    assert len(text.splitlines()) <= 460
     assert "import biselect" not in text and "from biselect" not in text and "numpy" not in text
 
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,12 +10,22 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers import _enumeration
-from biselect.solvers._enumeration import scan_subsets, unpriced
-from biselect.solvers._incumbent import grid_for
+from biselect.solvers._branch_and_bound import eliminate
+from biselect.solvers._enumeration import count_subsets, scan_subsets, subset_tree
+from biselect.solvers._incumbent import Incumbent
+from biselect.solvers._lagrangian import root_bound
 from biselect.solvers._reduction import reduce_problem
 from biselect.solvers.registry import Run
 from biselect.solvers.response import by_features
 from biselect.testing.strategies import problems, ruled_problems
+
+
+def remaining(task, problem, start, units=None):
+    """What is left beside a choice of lines, or beside a choice that scores `units`."""
+    best = Incumbent(task, reduce_problem(problem), start, task.respond(start))
+    if units is not None:
+        best.units, best.floor = units, float(units)
+    return eliminate(task, root_bound(task, best.units), best)
 
 
 def every_subset(task):
@@ -48,8 +59,8 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
     task = by_features(problem)
     start = np.sort(rng.permutation(d)[: task.choose])  # any start gives a valid screen, a poor one a wide one
     units = problem.score_units(task.respond(start), start)
-    rest = unpriced(task, grid_for(task, units), start)
-    seen = scan_subsets(task, Run(), rest, floor=rest.grid.floor(units))
+    rest = remaining(task, problem, start)
+    seen = scan_subsets(task, Run(), rest, floor=rest.grid.floor(units), most=np.inf)
     score, subset = every_subset(task)
     assert seen.complete and seen.certain
     assert np.ldexp(seen.highest, rest.grid.exponent) == pytest.approx(score, abs=1e-7)
@@ -63,16 +74,25 @@ def test_screened_enumeration_finds_what_a_plain_loop_finds(seed, whole_numbers)
 def test_a_good_start_needs_few_rows():
     W = np.random.default_rng(0).random((500, 12))
     W[:6, :3] += 4
-    task = by_features(SelectionProblem(coupling=W, k=6, m=3))
-    grid = grid_for(task, 0)
-    assert unpriced(task, grid, np.arange(3)).rows.size == 5  # the smallest of the six can't rise above itself
-    assert unpriced(task, grid, np.arange(9, 12)).rows.size > 5
+    problem = SelectionProblem(coupling=W, k=6, m=3)
+    task = by_features(problem)
+    assert remaining(task, problem, np.arange(3)).rows.size <= 6  # nothing but the block can rise above τ
+    assert remaining(task, problem, np.arange(9, 12)).rows.size > 6
+
+
+def test_subsets_hold_one_item_of_each_group_at_most():
+    groups = np.array([0, 0, 0, 1, 2, 2, 3])
+    rest = SimpleNamespace(ends=np.searchsorted(groups, groups, side="right"))
+    for choose in range(5):
+        apart = [one for one in combinations(groups, choose) if len(set(one)) == choose]
+        assert count_subsets(rest, choose) == len(apart)
 
 
 def test_enumeration_stops_at_the_deadline_between_blocks():
-    task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
-    rest = unpriced(task, grid_for(task, 0), np.arange(5))
-    seen = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
+    problem = SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5)
+    task = by_features(problem)
+    rest = remaining(task, problem, np.arange(5), units=0)
+    seen = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0, most=np.inf)
     assert not seen.complete and 0 <= seen.visited < task.subsets
 
 
@@ -101,13 +121,30 @@ def test_the_compiled_loop_lets_the_same_subsets_through_as_numpy(problem, seed)
     task = by_features(grown)
     start = task.best_lines(rng.permutation(task.base.size)[: task.keep])
     units = reduce_problem(grown).exact_score(task.respond(start), start)
-    rest = unpriced(task, grid_for(task, units), start)
+    rest = remaining(task, grown, start)
     level = np.array([rest.grid.floor(units)])
+    tree = subset_tree(task, rest)
     ways = [
-        [tuple(sorted(subset)) for passed, _ in way(task, rest, level) for subset in passed.tolist()]
+        [tuple(subset) for passed, _, _ in way(tree, level) for subset in passed.tolist()]
         for way in (_enumeration._screen_in_blocks, _enumeration._screen_in_loop)
     ]
-    assert sorted(ways[0]) == sorted(ways[1])
+    assert ways[1] == sorted(ways[0])
+    assert set(ways[0]) == {subset for subset in every_line_set(tree) if reaches(tree, subset, level[0])}
+
+
+def every_line_set(tree):
+    """The slow twin: all subsets inside the limits, at most one of each exclusive group."""
+    for subset in combinations(range(tree.rest.columns.size), tree.choose):
+        apart = all(tree.rest.ends[a] <= b for a, b in pairwise(subset))
+        if apart and tree.rest.limits.allow(np.array(subset)):
+            yield subset
+
+
+def reaches(tree, subset, level):
+    """Whether rows above τ and prices add up to so much."""
+    lines = list(subset)
+    above = np.maximum(tree.base + tree.rest.weights[lines].sum(axis=0), 0).sum()
+    return above + tree.rest.prices[lines].sum() + tree.paid >= level
 
 
 def test_what_the_loop_rounds_never_hides_a_subset(monkeypatch):
@@ -117,7 +154,7 @@ def test_what_the_loop_rounds_never_hides_a_subset(monkeypatch):
     problem = SelectionProblem(coupling=W, feature_scores=1e9 * rng.random(9), k=1500, m=4)
     answers = []
     for loop in (False, True):
-        monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest, loop=loop: loop)
+        monkeypatch.setattr(_enumeration, "loop_is_ready", lambda loop=loop: loop)
         answers.append(bs.solve(problem, "exact", check_work=0))
     assert answers[0].info["steps"][-1] == answers[1].info["steps"][-1] == "enumeration"
     assert answers[0].proven_optimal and answers[1].proven_optimal
@@ -129,17 +166,19 @@ def test_the_loop_stops_at_the_deadline_and_goes_on_where_it_stopped(monkeypatch
     monkeypatch.setattr(_enumeration, "CELLS_PER_CALL", 1)
     monkeypatch.setattr(_enumeration, "FEW_PASSED", 1)
     W = np.random.default_rng(3).random((30, 9))
-    task = by_features(SelectionProblem(coupling=W, k=4, m=3))
-    start = np.arange(3)
-    rest = unpriced(task, grid_for(task, 0), start)
-    level = np.array([0.0])
+    problem = SelectionProblem(coupling=W, k=4, m=3)
+    task = by_features(problem)
+    rest = remaining(task, problem, np.arange(3), units=0)
+    level, tree = np.array([0.0]), subset_tree(task, rest)
     seen = [
-        tuple(subset) for passed, _ in _enumeration._screen_in_loop(task, rest, level) for subset in passed.tolist()
+        tuple(sorted(rest.columns[list(subset)].tolist()))
+        for passed, _, _ in _enumeration._screen_in_loop(tree, level)
+        for subset in passed.tolist()
     ]
-    assert seen == list(combinations(range(9), 3))
-    monkeypatch.setattr(_enumeration, "uses_loop", lambda task, rest: True)
-    late = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0)
-    assert not late.complete and 0 < late.visited < task.subsets
+    assert sorted(seen) == list(combinations(range(9), 3))
+    monkeypatch.setattr(_enumeration, "loop_is_ready", lambda: True)
+    late = scan_subsets(task, Run(deadline=0.0), rest, floor=0.0, most=np.inf)
+    assert not late.complete and late.visited < task.subsets
 
 
 @pytest.mark.parametrize("seed", range(3))

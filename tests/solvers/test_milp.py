@@ -82,11 +82,12 @@ def test_highs_sees_the_problem_as_asked(monkeypatch):
     assert answer.proven_optimal and answer.info["witness"] is True
     numbers = np.concatenate([problem.sample_scores, problem.feature_scores, problem.coupling.ravel()])
     objective, rest = given[0]
-    largest = np.argmax(np.abs(numbers))
-    scale = numbers[largest] / -objective[largest]
-    assert np.log2(scale).is_integer() and (-objective * scale == numbers).all()
-    assert np.flatnonzero(rest["bounds"].lb).tolist() == [2, 9 + 1, 9 + 4, 9 + 6]
-    assert np.flatnonzero(rest["bounds"].ub == 0).tolist() == [0]
+    scale = 2.0 ** np.frexp(np.abs(numbers).max())[1]
+    assert (-objective[:16] * scale == numbers[:16]).all()
+    columns = -rest["constraints"][0].A.toarray()[2 + 7 : 2 + 14, :9]
+    assert (columns.T * scale == problem.coupling).all()
+    assert np.flatnonzero(rest["bounds"].lb[:16]).tolist() == [2, 9 + 1, 9 + 4, 9 + 6]
+    assert np.flatnonzero(rest["bounds"].ub[:16] == 0).tolist() == [0]
 
 
 def test_highs_is_no_witness_where_its_choice_scores_less(monkeypatch):

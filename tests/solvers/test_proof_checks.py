@@ -90,7 +90,7 @@ FAULTS = {
     ),
     "a floor that is too high": lambda patch: patch.setattr(Grid, "floor", lambda self, units: 1e15),
     "subsets that are not seen": lambda patch: [
-        patch.setattr(_enumeration, way, lambda task, rest, level: iter(()))
+        patch.setattr(_enumeration, way, lambda tree, level: iter(()))
         for way in ("_screen_in_blocks", "_screen_in_loop")
     ],
     "an incumbent that never improves": lambda patch: patch.setattr(

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.threads import ThreadPool
-from biselect.solvers._incumbent import Grid, Incumbent, grid_for
-from biselect.solvers._lagrangian import EPS, Root, certify
+from biselect.solvers._incumbent import Grid, Incumbent
+from biselect.solvers._lagrangian import EPS, Root, best_of_groups
 from biselect.solvers.registry import Run
-from biselect.solvers.response import SideProblem, largest
+from biselect.solvers.response import Limits, SideProblem, largest
 
 if TYPE_CHECKING:
     from biselect.solvers._branch_kernel import Tree
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number of threads
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
 MOST_FAMILIES = 200_000  # beyond this the deepest are finished first, so that the queue stops growing
-TABLE_BYTES = 1 << 30  # reach tables beyond this are not built
+TABLE_BYTES = 1 << 29  # reach tables beyond this are not built
 MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithmetic
 MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
 MOST_LISTED = 4_000_000  # nodes of all dives
@@ -51,8 +51,11 @@ class RemainingProblem:
         beta: the price of each line.
         tau: the smallest value in the best choice so far, at these prices.
         rows: rows that can rise above τ in a better choice.
-        columns: lines that a better choice can use, the most useful first.
-        weights: priced weights, one contiguous row for each of `rows`, one column for each of `columns`.
+        columns: lines that a better choice can use, the most useful first, those of an exclusive group side by side.
+        ends: for each of them where its group ends, so that the next line of a choice stands there or later.
+        limits: of these lines, beside the exclusive groups.
+        weights: priced weights, one contiguous row for each of `columns`, one column for each of `rows`.
+        prices: what each line adds beside the rows.
         loss: how far a choice can score above its true score here.
     """
 
@@ -61,8 +64,23 @@ class RemainingProblem:
     tau: float
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    limits: Limits
     weights: NDArray[np.float64]
+    prices: NDArray[np.float64]
     loss: int
+
+    def reach(self, choose: int) -> NDArray[np.float64]:
+        """[r, j], what each row, and last the score beside the rows, gain at most from r lines from j on.
+
+        One of an exclusive group at most; -inf if there are fewer.
+        """
+        added = np.column_stack([self.weights, self.prices])
+        reach = np.full((choose + 1, len(added) + 1, added.shape[1]), -np.inf)
+        reach[0] = 0.0
+        for j in range(len(added) - 1, -1, -1):
+            reach[1:, j] = np.maximum(reach[1:, j + 1], added[j] + reach[:-1, self.ends[j]])
+        return reach
 
 
 @dataclass(kw_only=True, eq=False)
@@ -90,19 +108,12 @@ class Search:
     unsettled: float = -np.inf
 
 
-def on_grid(root: Root, task: SideProblem, score: int, workers: int | None) -> tuple[Root, Grid]:
-    """The root bound at prices that are whole units, and the grid."""
-    grid = grid_for(task, score, root.beta)
-    beta = np.ldexp(np.rint(np.ldexp(root.beta, -grid.exponent)), grid.exponent)
-    return (root if (beta == root.beta).all() else certify(task, beta, workers)), grid
-
-
-def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> RemainingProblem | None:
+def eliminate(task: SideProblem, root: Root, best: Incumbent) -> RemainingProblem | None:
     """Drop the rows and lines that no choice better than the incumbent can use.
 
     None where the tables over what is left would not fit into TABLE_BYTES.
     """
-    subset, score = best.subset, best.floor
+    subset, score, grid = best.subset, best.floor, root.grid
     beta = np.ldexp(root.beta, -grid.exponent)
     values = task.values(subset)
     values -= root.beta[subset].sum()
@@ -113,31 +124,26 @@ def eliminate(task: SideProblem, root: Root, grid: Grid, best: Incumbent) -> Rem
     rows = np.flatnonzero(~((root.row_values <= tau) | (root.row_values < lowest)))
     if rows.size * task.lines.shape[0] * (task.choose + 1) * 8 > TABLE_BYTES:
         return None
-    lines = grid.weights(task, rows)
-    loss = 0 if best.reduced.exact and grid.holds(task, lines, rows) else grid.loss
-    weights = np.ascontiguousarray(lines.T)
-    weights -= beta
-    whole_tau = float(np.ceil(np.ldexp(tau, -grid.exponent)))
-    columns = _useful_lines(weights, grid.up(task.base[rows]), _prices(task, grid, beta), task, best, grid, whole_tau)
+    weights = grid.weights(task, rows)
+    loss = 0 if best.reduced.exact and grid.holds(task, weights, rows) else grid.loss
+    weights -= beta[:, None]
+    tau = float(np.ceil(np.ldexp(tau, -grid.exponent)))
+    prices = grid.up(task.line_scores) + task.keep * beta
+    columns = _useful_lines(weights, grid.up(task.base[rows]), prices, task, best, grid, tau)
+    limits = task.line_limits.keep(columns)
+    order, ends = limits.side_by_side(columns.size)
     return RemainingProblem(
         grid=grid,
         beta=beta,
-        tau=whole_tau,
+        tau=tau,
         rows=rows,
-        columns=columns,
-        weights=np.ascontiguousarray(weights[:, columns]),
+        columns=columns[order],
+        ends=ends,
+        limits=limits.beside_exclusive().keep(order),
+        weights=weights[columns[order]],
+        prices=prices[columns[order]],
         loss=loss,
     )
-
-
-def _prices(task: SideProblem, grid: Grid, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each line adds beside the rows."""
-    return grid.up(task.line_scores) + task.keep * beta
-
-
-def line_prices(task: SideProblem, rest: RemainingProblem) -> NDArray[np.float64]:
-    """What each line that is left adds beside the rows, in units."""
-    return _prices(task, rest.grid, rest.beta)[rest.columns]
 
 
 def _useful_lines(
@@ -153,14 +159,14 @@ def _useful_lines(
 
     With line j forced in, a row gives up its choose-th largest weight for the one at j, where that is smaller.
     """
-    d, choose, keep = weights.shape[1], task.choose, task.keep
-    best_weights = np.partition(weights, d - choose, axis=1)[:, d - choose :]
-    columns = np.ascontiguousarray(weights.T)
-    forced = base + best_weights.sum(axis=1) - np.maximum(best_weights[:, 0] - columns, 0.0)
-    falling = np.sort(prices)[::-1]
+    choose, keep = task.choose, task.keep
+    own = best_of_groups(weights, task)
+    own = np.partition(own, len(own) - choose, axis=0)[len(own) - choose :]
+    forced = base + own.sum(axis=0) - np.maximum(own[0] - weights, 0.0)
+    falling = np.sort(best_of_groups(prices[:, None], task)[:, 0])[::-1]
     reached = _top_sums(forced, keep, tau) + falling[: choose - 1].sum() + np.minimum(prices, falling[choose - 1])
     useful = np.flatnonzero(reached > grid.floor(best.units))
-    usefulness = _top_sums(base / choose + columns[useful], keep, tau / choose) + prices[useful]
+    usefulness = _top_sums(base / choose + weights[useful], keep, tau / choose) + prices[useful]
     return useful[np.argsort(-usefulness, kind="stable")]
 
 
@@ -172,15 +178,13 @@ def _top_sums(values: NDArray[np.float64], keep: int, fill: float) -> NDArray[np
     return np.maximum(values, fill).sum(axis=1) + max(0, keep - width) * fill
 
 
-def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: int | None) -> Search:
+def search_tree(root: Root, rest: RemainingProblem | None, best: Incumbent, run: Run, workers: int | None) -> Search:
     """Improve the incumbent, and prove that there is nothing better or say how much better it could be."""
-    root, grid = on_grid(root, task, best.units, workers)
-    rest = eliminate(task, root, grid, best)
     if rest is None:
         return Search(bound=np.inf, rest=None)
-    if rest.columns.size < task.choose:
+    if rest.columns.size < best.task.choose:
         return Search(bound=None, rest=rest)
-    raw = float(np.ceil(np.ldexp(root.score, -grid.exponent))) if np.isfinite(root.score) else np.inf
+    raw = float(np.ceil(np.ldexp(root.score, -root.grid.exponent))) if np.isfinite(root.score) else np.inf
     progress = Search(bound=None, rest=rest, raw=raw, batch=[(raw, ())])
     search_on(progress, rest, best, run, workers)
     return progress
@@ -188,18 +192,19 @@ def search(task: SideProblem, root: Root, best: Incumbent, run: Run, workers: in
 
 def _tree(task: SideProblem, rest: RemainingProblem) -> Tree:
     """Tables over the rows and columns that are left."""
-    from biselect.solvers._branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
+    from biselect.solvers._branch_kernel import Tree  # loads numba, and compiles on first use
 
-    column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
-    prices = line_prices(task, rest)
+    row_limits = task.base_limits.keep(rest.rows)
+    reach = np.column_stack([rest.weights, rest.prices]) + rest.reach(task.choose)[:-1, rest.ends]
     return Tree(
-        weights=rest.weights,
+        weights=np.ascontiguousarray(rest.weights.T),
         base=rest.grid.up(task.base[rest.rows]),
-        reach=reach_tables(rest.weights, task.choose),
-        prices=prices,
-        price_reach=reach_tables(prices[None, :], task.choose)[:, 0],
-        column_limits=column_limits.of,
-        column_room=column_limits.room,
+        reach=np.ascontiguousarray(reach[:, :, :-1].transpose(0, 2, 1)),
+        prices=rest.prices,
+        price_reach=reach[:, :, -1].copy(),
+        ends=rest.ends,
+        column_limits=rest.limits.of,
+        column_room=rest.limits.room,
         row_group=row_limits.of[:, 0],
         row_room=row_limits.room,
         keep=task.keep,

@@ -25,10 +25,11 @@ class Tree(NamedTuple):
         weights: priced weights of rows that can rise above τ, one contiguous row each.
         base: what each row has from the start.
         reach: [left - 1, i, j], the most row i can gain when column j comes next: its own weight there plus its
-            left - 1 largest weights beyond j.
+            left - 1 largest weights beyond j, one of an exclusive group at most; -inf if there are fewer.
         prices: what each column adds beside the rows.
         price_reach: [left - 1, j], the same as `reach` for prices.
-        column_limits: limits of each column, empty without any; `column_room` what they allow.
+        ends: where the exclusive group of each column ends, so that the next one may stand.
+        column_limits: other limits of each column, empty without any; `column_room` what they allow.
         row_group: group of each row, empty without limits; `row_room` the limits.
         keep: how many rows respond.
         tau: τ.
@@ -40,6 +41,7 @@ class Tree(NamedTuple):
     reach: Any
     prices: Any
     price_reach: Any
+    ends: Any
     column_limits: Any
     column_room: Any
     row_group: Any
@@ -70,32 +72,6 @@ class Space(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def reach_tables(weights: Any, choose: int) -> Any:
-    """`Tree.reach` for every left ≤ choose; where fewer than left - 1 columns lie beyond, the entry is not used."""
-    n, d = weights.shape
-    reach = np.empty((choose, n, d))
-    largest = np.empty(choose)
-    for i in range(n):
-        filled = 0
-        for j in range(d - 1, -1, -1):
-            x = weights[i, j]
-            total = x
-            reach[0, i, j] = total
-            for size in range(1, choose):
-                if size <= filled:
-                    total += largest[size - 1]
-                reach[size, i, j] = total
-            if filled < choose or x > largest[choose - 1]:
-                filled = min(filled + 1, choose)
-                q = filled - 1
-                while q > 0 and largest[q - 1] < x:
-                    largest[q] = largest[q - 1]
-                    q -= 1
-                largest[q] = x
-    return reach
-
-
-@njit(cache=True, nogil=True)
 def _child_bounds(reach: Any, rows: Any, sums: Any, count: int, tau: float, first: int, stop: int, out: Any) -> None:
     """out[j] = Σ_i max(sums_i + reach_ij - τ, 0) for first ≤ j < stop."""
     target = out[first:stop]
@@ -120,10 +96,9 @@ def _few_left(means: Any, first: int, needed: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def _some_leaves(
-    weights: Any, rows: Any, sums: Any, count: int, tau: float, means: Any, enough: float, first: int, out: Any
+    weights: Any, rows: Any, sums: Any, count: int, tau: float, means: Any, needed: float, first: int, out: Any
 ) -> None:
-    """The same as `_child_bounds` for the last column, after column first - 1; -inf where averaging closes it."""
-    needed = enough - means[first - 1]
+    """The same as `_child_bounds` for the last column; -inf where averaging closes it."""
     for j in range(first, means.size):
         out[j] = -np.inf
         if means[j] > needed:
@@ -138,6 +113,7 @@ def _some_leaves(
 def _average(
     weights: Any,
     prices: Any,
+    ends: Any,
     rows: Any,
     sums: Any,
     count: int,
@@ -150,7 +126,8 @@ def _average(
     """Lower out[j] to the averaging bound of the children j ≥ first; `means` is scratch space for the columns.
 
     With `left` columns to choose, j the first of them, the bound is the mean of column j's value and the left - 1
-    largest values beyond it, where a column's value is the bound for `left` times that column.
+    largest values beyond it, one of an exclusive group at most, where a column's value is the bound for `left` times
+    that column.
     """
     d = weights.shape[1]
     target = means[first:d]
@@ -163,24 +140,26 @@ def _average(
             y = x + remaining * line[j]
             target[j] += y if y > 0.0 else 0.0
     largest = np.empty(remaining)
-    filled, beyond = 0, 0.0
+    filled, beyond, value = 0, 0.0, -np.inf
     for j in range(d - 1, first - 1, -1):
-        value = means[j] = means[j] + remaining * prices[j]
+        means[j] += remaining * prices[j]
+        value = max(value, means[j])  # of those of its group
         if filled == remaining - 1 and out[j] > -np.inf:
-            out[j] = min(out[j], np.floor((value + beyond) / remaining))
-        if filled < remaining - 1:
-            q = filled
-            filled += 1
-        elif value > largest[filled - 1]:
-            q = filled - 1
-            beyond -= largest[q]
-        else:
-            continue
-        beyond += value
-        while q > 0 and largest[q - 1] < value:
-            largest[q] = largest[q - 1]
-            q -= 1
-        largest[q] = value
+            out[j] = min(out[j], np.floor((means[j] + beyond) / remaining))
+        if j > first and ends[j - 1] == j:  # the first of its group
+            if filled < remaining - 1 or value > largest[filled - 1]:
+                if filled < remaining - 1:
+                    q = filled
+                    filled += 1
+                else:
+                    q = filled - 1
+                    beyond -= largest[q]
+                beyond += value
+                while q > 0 and largest[q - 1] < value:
+                    largest[q] = largest[q - 1]
+                    q -= 1
+                largest[q] = value
+            value = -np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -317,7 +296,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             values,
             scratch,
         )
-        following[base] = column + 1
+        following[base] = tree.ends[column]
     if bound <= closed:
         return bounds[base], node_count, noted, leaves
     depth = base
@@ -337,8 +316,9 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
                 fits = has_room_beside(j, path, depth, -1, tree.column_limits, tree.column_room)
                 children[j] = bound if fits else -np.inf
         else:
-            if remaining == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
-                _some_leaves(tree.weights, rows[depth], sums[depth], counts[depth], tau, means, enough, first, children)
+            needed = enough - means[path[depth - 1]] if remaining == 1 and depth > base else 0.0
+            if remaining == 1 and depth > base and _few_left(means, first, needed):
+                _some_leaves(tree.weights, rows[depth], sums[depth], counts[depth], tau, means, needed, first, children)
             else:
                 _child_bounds(
                     tree.reach[remaining - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children
@@ -360,6 +340,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             _average(
                 tree.weights,
                 tree.prices,
+                tree.ends,
                 rows[depth],
                 sums[depth],
                 counts[depth],
@@ -424,6 +405,6 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
                 noted += 1
             paid[depth + 1] = paid[depth] + tree.prices[column]
             depth += 1
-            following[depth] = column + 1
+            following[depth] = tree.ends[column]
             entered = True
     return closed_children, node_count, noted, leaves

@@ -1,14 +1,17 @@
 """One-sided enumeration: for every subset of the cheaper side, the best response on the other.
 
 With a threshold τ, no subset scores more than keep · τ plus what its values rise above τ, plus its line scores. Few
-rows can rise above the smallest value in a good choice, so most subsets are screened out by those few rows alone; the
-others are scored in whole units of a `Grid`, where nothing is rounded.
+rows can rise above the smallest value in a good choice, so most subsets are screened out by those few rows alone, and
+whole families of them by the most that further lines can add. The others are scored in whole units of a `Grid`, where
+nothing is rounded. Of an exclusive group, such as the directions of a column, a subset holds one line at most.
 
 Little work is done in NumPy blocks, before compiled code would have loaded; more by a compiled loop, whose screen in
 single precision is wider by all that it may round. Both let the same subsets through.
 """
 
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
@@ -17,30 +20,27 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import subsets
-from biselect.solvers._branch_and_bound import RemainingProblem, line_prices
+from biselect.solvers._branch_and_bound import RemainingProblem
 from biselect.solvers._incumbent import Grid
 from biselect.solvers.registry import Run
 from biselect.solvers.response import SideProblem, best_response
 
-PARENT_CELLS = 100  # what a step to the next subset, but for its last line, costs the loop beside its cells
-NUMPY_CELLS = 300_000_000  # screened by NumPy in less time than it takes to compile the loop
+HOME = Path(__file__).parent / "__pycache__"  # of compiled code, unless NUMBA_CACHE_DIR names another
+NUMPY_CELLS = 150_000_000  # screened by NumPy in less time than it takes to compile the loop
 SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
-LIMITED_CELLS = 5_000_000  # as NUMPY_CELLS, where NumPy looks at group limits subset by subset
 MOST_CELLS = 22_000_000  # looked at behind the screen; where ties let more through, searching is quicker
+MOST_TABLE = 10_000_000  # numbers in the table of what further lines can add
 BLOCK_CELLS = 65_536  # cells a block holds at once: temporaries stay in cache, and cost no page faults
 CELLS_PER_CALL = 50_000_000  # screened by the loop between two looks at the clock
-FEW_PASSED, MOST_PASSED = (
-    16,
-    4096,
-)  # subsets that the first and a late call of the loop hand back: the next have more to reach
+FEW_PASSED, MOST_PASSED = 16, 4096  # subsets that the first and a late call of the loop hand back
 MOST_CANDIDATES = 2048  # subsets that may be left to exact arithmetic
 SINGLE = 2.0**-23  # twice what an addition in single precision rounds, as a share of the sum
+NEVER = -1e300  # in place of what no subset reaches, for compiled code that knows no infinity
 
 _screened_by_numpy = [0]  # cells, in this process
 
-Passed = Iterator[tuple[NDArray[np.int64], int]]
-"""Subsets that pass the screen, a row each of positions among the lines that are left; and how many were screened."""
+Passed = Iterator[tuple[NDArray[np.int64], int, int]]
+"""Subsets that pass the screen, a row of lines each; how many were screened, and the cells that were looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,167 +62,225 @@ class SubsetScan:
     certain: bool
 
 
-def unpriced(task: SideProblem, grid: Grid, subset: NDArray[np.int64], *, exact: bool = True) -> RemainingProblem:
-    """All lines, and the rows that can rise above τ, the smallest value in the best response to these lines.
+def count_subsets(rest: RemainingProblem, choose: int) -> int:
+    """How many subsets of the lines that are left hold at most one of each exclusive group."""
+    counts = [1] + [0] * choose
+    for size, times in Counter(np.unique(rest.ends, return_counts=True)[1].tolist()).items():
+        ways = [comb(times, q) * size**q for q in range(choose + 1)]
+        counts = [sum(counts[r - q] * ways[q] for q in range(r + 1)) for r in range(choose + 1)]
+    return counts[choose]
 
-    Args:
-        task: what is enumerated.
-        grid: its unit.
-        subset: lines of a good choice.
-        exact: whether the task's own numbers are the true ones; otherwise they are rounded up.
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsetTree:
+    """What is left of a problem, and what further lines can add.
+
+    Attributes:
+        rest: the lines and rows that are left.
+        base: what each row has before any line, less τ.
+        reach: [r, j], what each row gains at most from r lines from j on; -inf if there are fewer.
+        price_reach: [r, j], what r lines from j on add at most beside the rows, likewise.
+        paid: what every subset has beside that.
+        choose: how many lines a subset holds.
     """
-    lines, base = grid.weights(task, slice(None)), grid.up(task.base)
-    values = base + lines[subset].sum(axis=0)
-    tau = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
-    n = lines.shape[0]
-    highest = base + np.partition(lines, n - task.choose, axis=0)[n - task.choose :].sum(axis=0)
-    rows = np.flatnonzero(highest > tau)
-    columns = np.argsort(-lines[:, rows].sum(axis=1), kind="stable")  # a proof in this order is checked in fewer steps
-    return RemainingProblem(
-        grid=grid,
-        beta=np.zeros(n),
-        tau=tau,
-        rows=rows,
-        columns=columns,
-        weights=np.ascontiguousarray(lines[np.ix_(columns, rows)].T),
-        loss=0 if exact and grid.holds(task, lines, slice(None)) else grid.loss,
+
+    rest: RemainingProblem
+    base: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    price_reach: NDArray[np.float64]
+    paid: float
+    choose: int
+
+
+def subset_tree(task: SideProblem, rest: RemainingProblem) -> SubsetTree | None:
+    """The tree of what is left; None if its table would be larger than MOST_TABLE."""
+    (d, width), choose = rest.weights.shape, task.choose
+    if (choose + 1) * (d + 1) * (width + 1) > MOST_TABLE:
+        return None
+    reach = rest.reach(choose)
+    return SubsetTree(
+        rest=rest,
+        base=rest.grid.up(task.base[rest.rows]) - rest.tau,
+        reach=np.ascontiguousarray(reach[:, :, :width]),
+        price_reach=reach[:, :, width].copy(),
+        paid=task.keep * rest.tau,
+        choose=choose,
     )
 
 
-def is_quick(task: SideProblem, lines: int, rows: int, most: int) -> bool:
-    """Whether the loop screens all subsets of so many lines, by so many rows, within `most` cells."""
-    parents = comb(lines, task.choose - 1) * (rows + PARENT_CELLS)
-    return parents + comb(lines, task.choose) * rows <= most
-
-
-def uses_loop(task: SideProblem, rest: RemainingProblem) -> bool:
-    """Whether to screen by the compiled loop: it lies ready, or there is enough work to wait for it.
+def loop_is_ready() -> bool:
+    """Whether the compiled loop is in memory, or in Numba's cache.
 
     Either way gives the same answer, so this may depend on what the process and the machine have done before.
     """
-    from_cache = "numba" in sys.modules and any(Path(__file__).parent.glob("__pycache__/_subset_loop.*.nbi"))
-    if from_cache or "biselect.solvers._subset_loop" in sys.modules:
+    if "biselect.solvers._subset_loop" in sys.modules:
         return True
-    cells = comb(rest.columns.size, task.choose) * (rest.rows.size + SUBSET_CELLS)
-    _screened_by_numpy[0] += cells
-    most = LIMITED_CELLS if task.line_limits or task.base_limits else NUMPY_CELLS
-    return cells > most or _screened_by_numpy[0] > NUMPY_CELLS
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    files = Path(folder).glob("**/_subset_loop.*.nbi") if folder else HOME.glob("_subset_loop.*.nbi")
+    return next(files, None) is not None
 
 
 def scan_subsets(
-    task: SideProblem, run: Run, rest: RemainingProblem, *, floor: float, exact: bool = True
+    task: SideProblem, run: Run, rest: RemainingProblem, *, floor: float, most: float, exact: bool = True
 ) -> SubsetScan:
-    """Visit every subset of the lines that are left, or as many as the deadline and MOST_CELLS allow.
+    """Visit every subset of the lines that are left, or as many as the deadline, `most` and MOST_CELLS allow.
 
     Args:
         task: what to enumerate.
         run: deadline and progress.
         rest: the lines, and the rows that most subsets are judged by.
         floor: a score known to be reachable, in units; subsets that cannot reach it are screened out.
+        most: cells that the screen may look at.
         exact: whether the task's own numbers are the true ones; otherwise they are rounded up.
     """
-    grid, at_once, number = rest.grid, max(1, BLOCK_CELLS // task.base.size), comb(rest.columns.size, task.choose)
-    lines, base, line_scores = grid.weights(task, slice(None)), grid.up(task.base), grid.up(task.line_scores)
-    loss = 0 if exact and grid.holds(task, lines, slice(None)) else grid.loss
-    level = np.array([floor])  # a score that is reached; the screens read it as it rises
-    highest, evaluated, visited = floor, 0, 0  # a score that is not exceeded
-    candidates: list[tuple[float, NDArray[np.int64]]] = []
-    certain = True
-
-    def result(complete: bool) -> SubsetScan:
-        best = sorted((subset for score, subset in candidates if score >= level[0]), key=tuple)
-        return SubsetScan(candidates=best, highest=highest, visited=visited, complete=complete, certain=certain)
-
-    screen = _screen_in_loop if uses_loop(task, rest) else _screen_in_blocks
-    for positions, count in screen(task, rest, level) if number else ():  # fewer lines are left than are chosen
-        passed = np.sort(rest.columns[positions], axis=1)
-        if task.line_limits:
-            passed = passed[[task.line_limits.allow(subset) for subset in passed]]
-        for begin in range(0, len(passed), at_once):
-            if evaluated > MOST_CELLS or (begin and run.expired()):
-                return result(False)
-            part = passed[begin : begin + at_once]
-            evaluated += part.shape[0] * task.base.size
-            scores = _largest(_values(base, lines, part), task).sum(axis=1) + line_scores[part].sum(axis=1)
-            if scores.max() > highest:
-                highest = float(scores.max())
-                if highest - loss > level[0]:
-                    level[0] = highest - loss
-                    run.improved(visited, -float(np.ldexp(level[0], grid.exponent)))
-            reaching = [(float(scores[q]), part[q]) for q in np.flatnonzero(scores >= level[0])]
-            candidates += reaching
-            if not loss and reaching:  # scores are true ones: the first of the best wins
-                candidates = [min(candidates, key=lambda one: (-one[0], tuple(one[1])))]
-            if len(candidates) > MOST_CANDIDATES:
-                candidates = [candidate for candidate in candidates if candidate[0] >= level[0]]
-                certain = certain and len(candidates) <= MOST_CANDIDATES
-                del candidates[MOST_CANDIDATES:]
-        visited += count
-        run.report(visited / max(number, 1), -float(np.ldexp(level[0], grid.exponent)))
-        if visited < number and run.expired():
-            return result(False)
-    return result(True)
+    tree = subset_tree(task, rest) if most > 0 else None
+    if tree is None:
+        return SubsetScan(candidates=[], highest=np.inf, visited=0, complete=False, certain=False)
+    number = count_subsets(rest, task.choose)
+    scorer = _Scorer(task, run, rest.grid, floor, exact)
+    for screen in [_screen_in_loop] if loop_is_ready() else [_screen_in_blocks, _screen_in_loop]:
+        limit = most if screen is _screen_in_loop else min(most / 2, NUMPY_CELLS - _screened_by_numpy[0])
+        visited, cells, complete = 0, 0, True
+        for positions, count, looked_at in screen(tree, scorer.level) if number else ():
+            within = scorer.take(np.sort(rest.columns[positions], axis=1), visited)
+            visited, cells = visited + count, cells + looked_at
+            run.report(min(1.0, visited / number), -float(np.ldexp(scorer.level[0], rest.grid.exponent)))
+            if not within or run.expired() or cells > limit:
+                complete = False
+                break
+        if screen is _screen_in_blocks:
+            _screened_by_numpy[0] += cells
+        if complete or cells <= limit:
+            break
+    return scorer.result(visited, complete)
 
 
-def _screen_in_blocks(task: SideProblem, rest: RemainingProblem, level: NDArray[np.float64]) -> Passed:
-    """Screen by NumPy: the values of both halves of a subset are added up once for each half, not for each subset."""
-    d, width = rest.columns.size, rest.rows.size
-    begun = task.choose // 2
-    ended = task.choose - begun
-    first, last = _in_order(d - ended, begun), begun + _in_order(d - begun, ended)
-    lines, prices = np.ascontiguousarray(rest.weights.T), line_prices(task, rest)
-    above = _values(rest.grid.up(task.base[rest.rows]) - rest.tau, lines, first)
-    added = _values(np.zeros(width), lines, last)
-    paid = prices[first].sum(axis=1) + task.keep * rest.tau
-    further = prices[last].sum(axis=1)
+class _Scorer:
+    """Scores the subsets that pass the screen, and keeps those that can be the best one.
+
+    Attributes:
+        level: a score that is reached, in units; the screens read it as it rises.
+    """
+
+    def __init__(self, task: SideProblem, run: Run, grid: Grid, floor: float, exact: bool) -> None:
+        self.task, self.run, self.exponent = task, run, grid.exponent
+        self.lines, self.base = grid.weights(task, slice(None)), grid.up(task.base)
+        self.line_scores = grid.up(task.line_scores)
+        self.loss = 0 if exact and grid.holds(task, self.lines, slice(None)) else grid.loss
+        self.level = np.array([floor])
+        self.highest, self.evaluated, self.certain = floor, 0, True
+        self.candidates: dict[tuple[int, ...], float] = {}
+
+    def take(self, subsets: NDArray[np.int64], visited: int) -> bool:
+        """Score subsets, ascending each; False where that takes too long."""
+        at_once = max(1, BLOCK_CELLS // self.task.base.size)
+        for begin in range(0, len(subsets), at_once):
+            if self.evaluated > MOST_CELLS or (begin and self.run.expired()):
+                return False
+            part = subsets[begin : begin + at_once]
+            self.evaluated += part.shape[0] * self.task.base.size
+            scores = _largest(_values(self.base, self.lines, part), self.task).sum(axis=1)
+            scores += self.line_scores[part].sum(axis=1)
+            if scores.max() > self.highest:
+                self.highest = float(scores.max())
+                if self.highest - self.loss > self.level[0]:
+                    self.level[0] = self.highest - self.loss
+                    self.run.improved(visited, -float(np.ldexp(self.level[0], self.exponent)))
+            reaching = np.flatnonzero(scores >= self.level[0])
+            self.candidates.update((tuple(part[q].tolist()), float(scores[q])) for q in reaching)
+            if not self.loss and reaching.size:  # scores are true ones: the first of the best wins
+                first = min(self.candidates.items(), key=lambda one: (-one[1], one[0]))
+                self.candidates = dict([first])
+            if len(self.candidates) > MOST_CANDIDATES:
+                reached = [(subset, score) for subset, score in self.candidates.items() if score >= self.level[0]]
+                self.certain = self.certain and len(reached) <= MOST_CANDIDATES
+                self.candidates = dict(reached[:MOST_CANDIDATES])
+        return True
+
+    def result(self, visited: int, complete: bool) -> SubsetScan:
+        """What was seen."""
+        best = sorted(subset for subset, score in self.candidates.items() if score >= self.level[0])
+        return SubsetScan(
+            candidates=[np.array(subset) for subset in best],
+            highest=self.highest,
+            visited=visited,
+            complete=complete,
+            certain=self.certain,
+        )
+
+
+def _screen_in_blocks(tree: SubsetTree, level: NDArray[np.float64]) -> Passed:
+    """Screen by NumPy: beginnings of subsets are continued many at once, the first ones first."""
+    rest, d, width = tree.rest, *tree.rest.weights.shape
+    ones = np.ones(width)
     at_once = max(1, BLOCK_CELLS // max(1, width))
-    space, ones = np.empty((at_once, width)), np.ones(width)
-    following = first[:, -1] + 1 if begun else np.zeros(1, dtype=np.int64)
-    for line in range(begun, d - ended + 1):
-        own = np.flatnonzero(following == line)  # these end right before the line, and go with all that begin there
-        fitting = slice(len(last) - comb(d - line, ended), None)
-        step = max(1, at_once // (len(last) - fitting.start))
-        for p in range(0, own.size, step):
-            part = own[p : p + step]
-            for begin in range(fitting.start, len(last), at_once):
-                behind = slice(begin, min(begin + at_once, len(last)))
-                count = behind.stop - begin
-                values = space[: part.size * count].reshape(part.size, count, width)
-                np.add(above[part, None], added[behind], out=values)
-                np.maximum(values, 0.0, out=values)
-                here, there = np.nonzero(values @ ones + paid[part, None] + further[behind] >= level[0])
-                yield np.concatenate([first[part[here]], last[begin + there]], axis=1), part.size * count
+    begun = [(np.empty((1, 0), dtype=np.int64), np.array([tree.paid]), tree.base[None])]
+    while begun:
+        positions, paid, sums = begun.pop()
+        left = tree.choose - 1 - positions.shape[1]
+        first = rest.ends[positions[:, -1]] if positions.shape[1] else np.zeros(1, dtype=np.int64)
+        behind = np.cumsum(d - first)
+        if behind[-1] > at_once and len(positions) > 1:
+            cut = max(1, int(np.searchsorted(behind, at_once)))
+            begun.append((positions[cut:], paid[cut:], sums[cut:]))
+            positions, paid, sums, first, behind = positions[:cut], paid[:cut], sums[:cut], first[:cut], behind[:cut]
+        own = np.repeat(np.arange(len(positions)), d - first)
+        line = np.arange(behind[-1]) - np.repeat(behind - d, d - first)
+        values, spent = sums[own], paid[own] + rest.prices[line]
+        values += rest.weights[line]
+        reached = np.maximum(values + tree.reach[left, rest.ends[line]] if left else values, 0.0) @ ones
+        passed = reached + (tree.price_reach[left, rest.ends[line]] + spent) >= level[0]
+        own, line = own[passed], line[passed]
+        positions, values, spent = np.column_stack([positions[own], line]), values[passed], spent[passed]
+        if rest.limits:
+            inside = np.array([rest.limits.allow(subset) for subset in positions], dtype=bool)
+            positions, values, spent = positions[inside], values[inside], spent[inside]
+        if left and len(positions):
+            begun.append((positions, spent, values))
+        looked_at = passed.size * (width + SUBSET_CELLS)
+        yield (positions, passed.size, looked_at) if left == 0 else (np.empty((0, tree.choose), int), 0, looked_at)
 
 
-def _screen_in_loop(task: SideProblem, rest: RemainingProblem, level: NDArray[np.float64]) -> Passed:
+def _screen_in_loop(tree: SubsetTree, level: NDArray[np.float64]) -> Passed:
     """Screen by the compiled loop in single precision, then what it lets through as NumPy does."""
     from biselect.solvers._subset_loop import screen_subsets  # loads numba, and compiles on first use
 
-    width, choose, paid = rest.rows.size, task.choose, task.keep * rest.tau
-    lines, prices = np.ascontiguousarray(rest.weights.T), line_prices(task, rest)
-    base = rest.grid.up(task.base[rest.rows]) - rest.tau
-    largest = np.abs(base).max(initial=0.0) + choose * np.abs(lines).max(initial=0.0)
+    rest, width, choose = tree.rest, tree.base.size, tree.choose
+    largest = np.abs(tree.base).max(initial=0.0) + choose * np.abs(rest.weights).max(initial=0.0)
     scale = np.ldexp(1.0, -int(np.frexp(largest)[1]))  # what a row adds up to is then below 1
-    narrow, start = (scale * lines).astype(np.float32), (scale * base).astype(np.float32)
+    few = np.isneginf(tree.price_reach)  # lines that are left
+    reach = (scale * np.where(few[:, :, None], 0.0, tree.reach)).astype(np.float32)
+    lines, price_reach = (scale * rest.weights).astype(np.float32), np.where(few, NEVER, scale * tree.price_reach)
     # what the loop may round: each number and each addition in each row, their sum over the rows, and what is paid
-    slack = width * (choose + 2) * SINGLE
-    slack += 2.0**-48 * scale * (choose * np.abs(prices).max(initial=0.0) + abs(paid) + abs(level[0]))
+    slack = width * (choose + 3) * SINGLE
+    slack += 2.0**-48 * scale * (choose * np.abs(rest.prices).max(initial=0.0) + abs(tree.paid) + abs(level[0]))
     growth = 1 + 2 * width * SINGLE
-    positions, size, complete = np.arange(choose), FEW_PASSED, False
-    while not complete:
+    positions, size = np.zeros(choose + 1, dtype=np.int64), FEW_PASSED
+    sums, paid = np.empty((choose, width), dtype=np.float32), np.zeros(choose)
+    sums[0] = scale * tree.base
+    while positions[choose] >= 0:
         passed = np.empty((size, choose), dtype=np.int64)
-        needed = (level[0] - paid) * scale - slack
-        count, screened, complete = screen_subsets(
-            narrow, start, scale * prices, needed, growth, positions, CELLS_PER_CALL, passed
+        needed = (level[0] - tree.paid) * scale - slack
+        count, screened, cells = screen_subsets(
+            lines,
+            reach,
+            scale * rest.prices,
+            price_reach,
+            rest.ends,
+            rest.limits.of,
+            rest.limits.room,
+            needed,
+            growth,
+            CELLS_PER_CALL,
+            sums,
+            paid,
+            positions,
+            passed,
         )
         these, size = passed[:count], min(2 * size, MOST_PASSED)
-        reached = np.maximum(_values(base, lines, these), 0.0).sum(axis=1) + prices[these].sum(axis=1) + paid
-        yield these[reached >= level[0]], screened
-
-
-def _in_order(n: int, size: int) -> NDArray[np.int64]:
-    """All subsets of so many of the first n, in lexicographic order."""
-    return n - 1 - subsets(n, size)[::-1, ::-1]  # mirrored
+        reached = np.maximum(_values(tree.base, rest.weights, these), 0.0).sum(axis=1)
+        reached += rest.prices[these].sum(axis=1) + tree.paid
+        yield these[reached >= level[0]], screened, cells
 
 
 def _values(base: NDArray[np.float64], lines: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:

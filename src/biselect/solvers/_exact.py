@@ -1,4 +1,4 @@
-"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond.
+"""`exact`: the optimum with a proof, by enumeration where few choices are left and by branch and bound beyond.
 
 `auto` does so where that is affordable, and otherwise gives the best choice so far with an honest bound.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from biselect.core import SelectionProblem
 from biselect.core.exact_sums import at_least
 from biselect.core.proof import Proof
 from biselect.errors import InfeasibleError
-from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, on_grid, search, search_on
-from biselect.solvers._enumeration import MOST_CELLS, SubsetScan, is_quick, scan_subsets, unpriced
-from biselect.solvers._incumbent import Incumbent, clamp_penalties, grid_for
+from biselect.solvers._branch_and_bound import RemainingProblem, Search, eliminate, search_tree
+from biselect.solvers._enumeration import SubsetScan, count_subsets, scan_subsets
+from biselect.solvers._incumbent import Incumbent, clamp_penalties
 from biselect.solvers._lagrangian import Root, root_bound
 from biselect.solvers._reduction import ReducedProblem, reduce_problem
 from biselect.solvers._spectral import spectral_bound
@@ -26,13 +25,12 @@ from biselect.solvers.local_search import coordinate_ascent
 from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import SideProblem, best_response, by_features, by_samples, cheaper_side
 
-INSTANT_CELLS = 300_000_000  # enumerated in less time than it takes to push a bound down
-LOOP_CELLS = 3_000_000_000  # enumerated in a quarter of a second, once the bound has left so many
+INSTANT_CELLS = 300_000_000  # that enumeration looks at in less time than it takes to look at the other side
+LOOP_CELLS = 4_000_000_000  # that it may look at before branch and bound: some tenths of a second
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
 SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
-SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
 PATIENCE = 60.0  # seconds that `auto` spends on a proof when no time limit is given
 
 
@@ -49,24 +47,27 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
         search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
-    reduced = run.reduced or reduce_problem(problem)
     task = cheaper_side(problem)
-    best = _incumbent(task, reduced, climb.samples, climb.features)
+    best = _incumbent(task, run.reduced or reduce_problem(problem), climb.samples, climb.features)
     run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -best.floor)
     run.hold(_answer(best, info=info))
-    if task.lines.size <= MOST_CELLS and is_quick(task, task.lines.shape[0], 1, INSTANT_CELLS):
-        rest = unpriced(task, grid_for(task, best.units), best.subset, exact=reduced.exact)
-        if is_quick(task, rest.columns.size, rest.rows.size, INSTANT_CELLS):
-            answer = _enumerate(best, rest, run, info, workers)
-            if answer is not None:
-                return answer
-    if not search:
-        info["steps"].append("Lagrangian bound")
-        root = root_bound(task, run, floor=best.floor, workers=workers)
-        return _answer(best, bound=-max(root.score, best.floor), info=info)
-    return _branch(problem, best, run, info, workers)
+    info["steps"].append("Lagrangian bound")
+    best, root, rest, bound = _bounded(problem, best, run, workers)
+    task = best.task
+    info["searched"] = task.lines_are
+    run.report(0.1, -best.floor)
+    run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
+    if rest is not None and not run.expired():
+        few = _cells_left((best, root, rest)) <= LOOP_CELLS  # otherwise it pays if most of them are left out at once
+        most = (LOOP_CELLS if few else LOOP_CELLS // 4) if search else INSTANT_CELLS
+        answer = _enumerate(best, rest, run, info, bound, most)
+        if answer is not None:
+            return answer
+    if search and not run.expired():
+        return _search(best, root, rest, run, info, bound, workers)
+    return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
 def _incumbent(
@@ -74,73 +75,6 @@ def _incumbent(
 ) -> Incumbent:
     """A choice as seen from the side of a task."""
     return Incumbent(task, reduced, *((samples, features) if task.lines_are == "samples" else (features, samples)))
-
-
-def _enumerate(
-    best: Incumbent, rest: RemainingProblem, run: Run, info: dict[str, Any], workers: int | None, bound: float = np.inf
-) -> Answer | None:
-    """The answer of enumeration over the lines that are left; None if ties let too many subsets through.
-
-    `bound` is known already and says what is open where time is up.
-    """
-    task = best.task
-    scan = scan_subsets(task, run, rest, floor=rest.grid.floor(best.units), exact=best.reduced.exact)
-    if not scan.complete and not run.expired():
-        return None
-    info["steps"].append("enumeration")
-    info["subsets"], info["visited"] = comb(rest.columns.size, task.choose), scan.visited
-    if _settled(best, scan, run):
-        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
-    if scan.complete:
-        return _answer(best, bound=-max(at_least(rest.grid.score(scan.highest)), best.floor), info=info)
-    if not np.isfinite(bound):
-        info["steps"].append("Lagrangian bound")
-        bound = root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score
-    return _unproven(best, bound, run, info, workers)
-
-
-def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
-    """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
-    first = True
-    for subset in scan.candidates:
-        if not first and run.expired():
-            return False
-        if best.offer(subset, or_equal=first):
-            first = False
-    return scan.complete and scan.certain
-
-
-def _branch(problem: SelectionProblem, best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
-    info["steps"].append("Lagrangian bound")
-    best, root, rest, bound = _bounded(problem, best, run, workers)
-    task = best.task
-    info["searched"], info["bound_iterations"] = task.lines_are, root.iterations
-    run.report(0.1, -best.floor)
-    run.hold(_answer(best, bound=-max(bound, best.floor), info=info))
-    if rest is not None and is_quick(task, rest.columns.size, rest.rows.size, LOOP_CELLS) and not run.expired():
-        answer = _enumerate(best, rest, run, info, workers, bound)
-        if answer is not None:
-            return answer
-    spectral = spectral_bound(task, replace(run, deadline=run.after(SPECTRAL_SHARE)))  # before what takes all time
-    met = bound - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
-    if not met and not run.expired():
-        if (walked := _walk(best, root, run, workers)) is not None:
-            info["steps"].append("annealing")
-            if best.offer(walked):
-                run.improved(1, -best.floor)
-        run.report(0.2, -best.floor)
-    if run.expired():
-        return _unproven(best, bound, run, info, workers, spectral)
-    searched = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
-    info["steps"].append("branch and bound")
-    answer = _searched(best, searched, bound, info)
-    if not answer.proven:
-        answer = _unproven(best, -answer.bound, run, info, workers, spectral)
-        if searched.rest is not None and searched.batch:
-            run.hold(answer)
-            search_on(searched, searched.rest, best, run, workers)
-            answer = _searched(best, searched, -answer.bound, info)
-    return answer
 
 
 def _bounded(
@@ -157,9 +91,8 @@ def _bounded(
         sides.append(_incumbent(other, best.reduced, samples, features))
     seen: list[tuple[Incumbent, Root, RemainingProblem | None]] = []
     for one in sides:
-        root = root_bound(one.task, run, floor=one.floor, workers=workers)
-        root = on_grid(root, one.task, one.units, workers)[0]  # once, and not in every step that needs it so
-        seen.append((one, root, eliminate(one.task, *on_grid(root, one.task, one.units, workers), one)))
+        root = root_bound(one.task, one.units, workers)
+        seen.append((one, root, eliminate(one.task, root, one)))
         if _cells_left(seen[-1]) <= INSTANT_CELLS or run.expired():
             break
     return *min(seen, key=_cells_left), min(root.score for _, root, _ in seen)
@@ -168,12 +101,66 @@ def _bounded(
 def _cells_left(seen: tuple[Incumbent, Root, RemainingProblem | None]) -> int:
     """Subsets that the root bound leaves times the rows that matter to them."""
     one, _, rest = seen
-    task = one.task
-    return task.cells if rest is None else comb(rest.columns.size, task.choose) * (1 + rest.rows.size)
+    return one.task.cells if rest is None else count_subsets(rest, one.task.choose) * (1 + rest.rows.size)
 
 
-def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, Any]) -> Answer:
-    """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
+def _enumerate(
+    best: Incumbent, rest: RemainingProblem, run: Run, info: dict[str, Any], bound: float, most: float
+) -> Answer | None:
+    """The answer of enumeration over the lines that are left; None if that would look at more cells than `most`.
+
+    `bound` is known already and says what is open where time is up.
+    """
+    grid = rest.grid
+    scan = scan_subsets(best.task, run, rest, floor=grid.floor(best.units), most=most, exact=best.reduced.exact)
+    if not scan.complete and not run.expired():
+        return None
+    info["steps"].append("enumeration")
+    info["subsets"], info["visited"] = count_subsets(rest, best.task.choose), scan.visited
+    if _settled(best, scan, run):
+        return _answer(best, proven=True, info=info, proof=_proof(best, rest, None))
+    if scan.complete:
+        bound = at_least(grid.score(scan.highest))
+    return _answer(best, bound=-max(bound, best.floor), info=info)
+
+
+def _settled(best: Incumbent, scan: SubsetScan, run: Run) -> bool:
+    """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
+    first = True
+    for subset in scan.candidates:
+        if not first and run.expired():
+            return False
+        if best.offer(subset, or_equal=first):
+            first = False
+    return scan.complete and scan.certain
+
+
+def _search(
+    best: Incumbent,
+    root: Root,
+    rest: RemainingProblem | None,
+    run: Run,
+    info: dict[str, Any],
+    bound: float,
+    workers: int | None,
+) -> Answer:
+    """The answer of branch and bound, after what makes it shorter."""
+    spectral = spectral_bound(best.task, replace(run, deadline=run.after(SPECTRAL_SHARE)))
+    if spectral < bound:
+        bound = spectral
+        info["steps"].append("spectral bound")
+    met = bound - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    if not met and not run.expired():
+        if (walked := _walk(best, rest, run, workers)) is not None:
+            info["steps"].append("annealing")
+            if best.offer(walked):
+                run.improved(1, -best.floor)
+                rest = eliminate(best.task, root, best)
+        run.report(0.2, -best.floor)
+    if run.expired():
+        return _answer(best, bound=-max(bound, best.floor), info=info)
+    searched = search_tree(root, rest, best, run, workers)
+    info["steps"].append("branch and bound")
     info["nodes"] = searched.nodes
     if searched.rest is not None:
         info["rows"], info["lines"] = int(searched.rest.rows.size), int(searched.rest.columns.size)
@@ -184,32 +171,15 @@ def _searched(best: Incumbent, searched: Search, bound: float, info: dict[str, A
     return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
-def _unproven(
-    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float = np.inf
-) -> Answer:
-    """The incumbent, with the best of all bounds that there is time for."""
-    spectral = spectral_bound(best.task, run) if spectral == np.inf else spectral
-    if spectral < bound:
-        bound = spectral
-        info["steps"].append("spectral bound")
-    if np.isfinite(bound) and not run.expired():
-        from biselect.solvers._averaging import averaging_bound  # loads numba
-
-        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
-        info["steps"] += [f"averaging bound, sets of {size}"] if size else []
-    return _answer(best, bound=-max(bound, best.floor), info=info)
-
-
-def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64] | None:
+def _walk(best: Incumbent, rest: RemainingProblem | None, run: Run, workers: int | None) -> NDArray[np.int64] | None:
     """A good choice to start the search from: annealing over the lines that a better choice can use.
 
     None where it would have to end before it has tried half of all swaps.
     """
     task = best.task
-    rest = eliminate(task, *on_grid(root, task, best.units, workers), best)
     lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
     width = task.base.size
-    search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
+    search_cells = task.cells if rest is None else count_subsets(rest, task.choose) * rest.rows.size
     cells = min(WALK_CELLS, search_cells // WALK_PART)
     swaps = task.choose * (lines.size - task.choose)
     steps = min(40 * swaps, cells // width)

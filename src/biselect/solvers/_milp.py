@@ -1,13 +1,12 @@
 """`milp`: the same problem for HiGHS, an independent program, beside the proof of `exact`.
 
-Binary s_i and f_j, and x_ij in [0, 1] for their products:
+Binary s_i and f_j, and u_j for what a column holds in the rows that are chosen (the column form, of few variables):
 
-    maximise Σ λW_ij x_ij + Σ a_i s_i + Σ b_j f_j
-    Σ_i s_i = k,  Σ_j f_j = m,  Σ_j x_ij = m s_i,  Σ_i x_ij = k f_j,  x_ij ≤ s_i,  x_ij ≤ f_j
+    maximise Σ a_i s_i + Σ b_j f_j + Σ u_j
+    Σ_i s_i = k,  Σ_j f_j = m,  u_j ≤ U_j f_j,  u_j ≤ Σ_i λW_ij s_i - L_j (1 - f_j)
 
-The two families of equations make x the product at every integer point, whatever the sign of the weights, and are
-much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective, in problems of
-moderate size.
+U_j is the most that k rows of column j can hold, and L_j the least, but no more than 0. A heuristic's score enters as a
+cut-off on the objective.
 
 HiGHS sees the problem as asked: forced choices are fixed variables, and only the products λW are rounded. Weights that
 no good choice can use are raised, so that they do not make its tolerances coarse. It computes in float64 within those
@@ -17,7 +16,6 @@ the choice that it calls optimal scores exactly the same. Where its choice score
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +36,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 INFEASIBLE = 2  # status of SciPy
-CUT_OFF_CELLS = 10_000  # beyond this the one dense row of the cut-off holds up HiGHS's presolve for minutes
-CELLS_A_SECOND = 25_000  # stated and presolved; HiGHS does not look at the clock meanwhile
+CELLS_A_SECOND = 500_000  # stated and presolved; HiGHS does not look at the clock meanwhile
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
@@ -102,21 +99,22 @@ def _asked(problem: SelectionProblem, run: Run, units: int) -> tuple[scipy.optim
     import scipy.optimize
 
     n, d = problem.n_samples, problem.n_features
-    objective = -np.concatenate(
-        [
-            problem.sample_scores,
-            problem.feature_scores,
-            problem.coupling_weight * problem.coupling.astype(np.float64).ravel(),
-        ]
-    )
+    numbers = np.concatenate([problem.sample_scores, problem.feature_scores, problem.columns.ravel()])
+    numbers[n + d :] *= problem.coupling_weight
     lowest = grid_for(by_features(problem), units).lowest
-    objective = np.minimum(objective, -lowest)  # cells that say "never" would make HiGHS's tolerances too coarse
-    exponent = int(np.frexp(np.abs(objective).max())[1])  # a power of two, so that nothing is rounded
-    objective = np.ldexp(objective, -exponent)
-    rows, low, high = constraints(problem)
-    most = float(np.ldexp(-nearest(units), -exponent)) + TOLERANCE
-    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, most)
-    fixed = scipy.optimize.Bounds(np.zeros(objective.size), np.ones(objective.size))
+    numbers = np.maximum(numbers, lowest)  # cells that say "never" would make HiGHS's tolerances too coarse
+    exponent = int(np.frexp(np.abs(numbers).max())[1])  # a power of two, so that nothing is rounded
+    numbers = np.ldexp(numbers, -exponent)
+    columns = numbers[n + d :].reshape(d, n)
+    falling = -np.sort(-columns, axis=1)
+    least, most = np.minimum(falling[:, n - problem.k :].sum(axis=1), 0.0), falling[:, : problem.k].sum(axis=1)
+    objective = -np.concatenate([numbers[: n + d], np.ones(d)])
+    rows, low, high = constraints(problem, columns, least, most)
+    enough = float(np.ldexp(-nearest(units), -exponent)) + TOLERANCE
+    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, enough)
+    fixed = scipy.optimize.Bounds(
+        np.concatenate([np.zeros(n + d), least]), np.concatenate([np.ones(n + d), np.maximum(most, 0.0)])
+    )
     for first, rules in ((0, problem.sample_rules), (n, problem.feature_rules)):
         fixed.lb[[first + item for item in rules.forced_in]] = 1.0
         fixed.ub[[first + item for item in rules.forced_out]] = 0.0
@@ -127,60 +125,50 @@ def _asked(problem: SelectionProblem, run: Run, units: int) -> tuple[scipy.optim
             options["time_limit"] = max(0.0, run.deadline - Run.now() - n * d / CELLS_A_SECOND)
         return scipy.optimize.milp(
             objective,
-            integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
+            integrality=np.concatenate([np.ones(n + d), np.zeros(d)]),
             bounds=fixed,
             constraints=[scipy.optimize.LinearConstraint(rows, low, high), *further],
             options=options,
         )
 
-    result = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
+    result = solved(cut_off)
     if result.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
         result = solved()
     return result, exponent
 
 
-def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:
-    """Matrix, lower and upper sides over the variables s, f and x, in this order."""
+def constraints(
+    problem: SelectionProblem, columns: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64]
+) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix, lower and upper sides over the variables s, f and u, in this order.
+
+    Args:
+        problem: its budgets and limits.
+        columns: weights of each column.
+        least: the least that the rows of a choice can hold of each, at most 0.
+        most: the most.
+    """
     import scipy.sparse as sparse
 
-    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
-    eye_s, eye_f = sparse.eye_array(n), sparse.eye_array(d)
-    row_sums = sparse.kron(eye_s, np.ones((1, d)))  # Σ_j x_ij
-    column_sums = sparse.kron(np.ones((1, n)), eye_f)  # Σ_i x_ij
-    own_sample = sparse.kron(eye_s, np.ones((d, 1)))  # s_i for every x_ij
-    own_feature = sparse.kron(np.ones((n, 1)), eye_f)
-    x = sparse.eye_array(n * d)
-    blocks: list[Sequence[object]] = [
-        [np.ones((1, n)), None, None],
-        [None, np.ones((1, d)), None],
-        [-m * eye_s, None, row_sums],
-        [None, -k * eye_f, column_sums],
-        [-own_sample, None, x],
-        [None, -own_feature, x],
+    n, d = problem.n_samples, problem.n_features
+    each, diagonal = sparse.eye_array(d), sparse.diags_array
+    blocks: list[list[Any]] = [
+        [np.ones((1, n)), np.zeros((1, d)), np.zeros((1, d))],
+        [np.zeros((1, n)), np.ones((1, d)), np.zeros((1, d))],
+        [sparse.csr_array((d, n)), -diagonal(most), each],
+        [sparse.csr_array(-columns), -diagonal(least), each],
     ]
-    low = [np.array([k, m]), np.zeros(n + d), np.full(2 * n * d, -np.inf)]
-    high = [np.array([k, m]), np.zeros(n + d), np.zeros(2 * n * d)]
-    for position, rules, length in ((0, problem.sample_rules, n), (1, problem.feature_rules, d)):
+    low = [np.array([problem.k, problem.m]), np.full(2 * d, -np.inf)]
+    high = [np.array([problem.k, problem.m]), np.zeros(d), -least]
+    for slot, rules in enumerate((problem.sample_rules, problem.feature_rules)):
         if rules.has_limits:
-            blocks.append([_members(rules, length) if slot == position else None for slot in range(3)])
+            row = [sparse.csr_array((rules.limits.size, width)) for width in (n, d, d)]
+            row[slot] = sparse.csr_array(_members(rules, (n, d)[slot]))
+            blocks.append(row)
             low.append(np.full(rules.limits.size, -np.inf))
             high.append(rules.limits.astype(np.float64))
-    widths = [n, d, n * d]
-    matrix = sparse.block_array(
-        [
-            [
-                sparse.csr_array((_height(row), widths[slot])) if block is None else sparse.csr_array(block)
-                for slot, block in enumerate(row)
-            ]
-            for row in blocks
-        ],
-        format="csr",
-    )
+    matrix = sparse.block_array([[sparse.csr_array(block) for block in row] for row in blocks], format="csr")
     return matrix, np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
-
-
-def _height(row: Sequence[object]) -> int:
-    return next(int(block.shape[0]) for block in row if block is not None)  # type: ignore[attr-defined]
 
 
 def _members(rules: Rules, length: int) -> NDArray[np.float64]:

@@ -113,9 +113,12 @@ class Side:
         self.chosen, self.budget = members, budget - len(self.forced)
         self.room = [limit["at_most"] - len(self.forced.intersection(limit["members"])) for limit in limits]
         self.limits: list[list[int]] = [[] for _ in range(length)]  # that an item counts towards
+        self.group = [-1 - item for item in range(length)]  # of which one item can be chosen, or none but itself
         for number, limit in enumerate(limits):
             for item in limit["members"]:
                 self.limits[item].append(number)
+                if number < len(rules["groups"]) and self.room[number] == 1:
+                    self.group[item] = number
         barred = self.forced.union(rules["forced_out"])
         self.free = [i for i in range(length) if i not in barred and all(self.room[q] > 0 for q in self.limits[i])]
         free, shared = set(self.free), list(zip(limits, self.room))[len(rules["groups"]) :]
@@ -124,6 +127,16 @@ class Side:
     def fits(self, item: int, others: list[int]) -> bool:
         """Whether an item has room in all its limits beside others."""
         return all(sum(q in self.limits[other] for other in others) < self.room[q] for q in self.limits[item])
+
+    def tops(self, items: list[int], values: Any) -> list[int]:
+        """The largest value of each group of these items, falling."""
+        if max(self.group) < 0:
+            return sorted(values, reverse=True)
+        best = dict[int, int]()
+        for i, x in zip(items, values):
+            if best.get(self.group[i], x) <= x:
+                best[self.group[i]] = x
+        return sorted(best.values(), reverse=True)
 
     def best(self, values: Any, tau: int | None = None) -> int:
         """Sum of the best (value, item) pairs that the budget and the groups allow, τ in place of what is missing."""
@@ -149,6 +162,14 @@ def filled(values: Any, keep: int, tau: int) -> tuple[int, int]:
         return sum(above) + (keep - len(above)) * tau, tau
     above.sort()
     return sum(above[-keep:]), above[-keep]
+
+
+def among(largest: list[tuple[int, int]], value: int, group: int, most: int) -> list[tuple[int, int]]:
+    """The largest values with their groups, falling, once this one is among them; one of each group."""
+    if len(largest) == most and value <= largest[-1][0]:
+        return largest
+    value = max([value, *(x for x, g in largest if g == group)])
+    return sorted([*(pair for pair in largest if pair[1] != group), (value, group)], reverse=True)[:most]
 
 
 class Checker:
@@ -196,13 +217,13 @@ class Checker:
     def check(self) -> str:
         """Say what was checked; refuse what proves nothing."""
         free, choose, keep, target = self.lines.free, self.choose, self.keep, self.target
-        falling = sorted(self.prices.values(), reverse=True)
+        falling = self.lines.tops(free, map(self.prices.__getitem__, free))
         values, offsets = {}, [self.beta[j] for j in free]
         for i in self.rows.free:
             row = self.row(i)
             self.base[i] += sum(row[j] for j in self.lines.forced)
             own = row if len(free) == len(row) else [row[j] for j in free]
-            values[i] = self.base[i] + sum(sorted(map(sub, own, offsets), reverse=True)[:choose])
+            values[i] = self.base[i] + sum(self.lines.tops(free, map(sub, own, offsets))[:choose])
         largest = sorted(values.values(), reverse=True)[:keep]
         total = sum(largest) + sum(falling[:choose])
         self.excess = total - target
@@ -220,6 +241,8 @@ class Checker:
         place = {j: q for q, j in enumerate(free)}
         self._drop_lines(table, place, falling)
         self.weights = [[row[place[j]] for row in table] for j in self.order]  # one list per column, in search order
+        self.groups = [self.lines.group[j] for j in self.order]
+        self.beyond = [len({*self.groups[j:]}) - 1 for j in range(len(self.order))]  # groups that can follow
         self.column_prices = [self.prices[j] for j in self.order]
         self.times = [[[left * x for x in column] for column in self.weights] for left in range(choose + 1)]
         reach = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
@@ -233,7 +256,7 @@ class Checker:
 
     def _drop_lines(self, table: list[list[int]], place: dict[int, int], falling: list[int]) -> None:
         """A line outside the search order must be useless: forced in, it must bound the score."""
-        tops = [sorted(row, reverse=True)[: self.choose] for row in table]
+        tops = [self.lines.tops(self.lines.free, row)[: self.choose] for row in table]
         sums = [self.base[i] + sum(top) for i, top in zip(self.names, tops)]
         for j in set(self.lines.free) - set(self.order):
             reached = [s - max(top[-1] - row[place[j]], 0) for s, top, row in zip(sums, tops, table)]
@@ -242,14 +265,14 @@ class Checker:
                 raise ProofError(f"line {j} was left out of the search, but could be part of a better choice")
 
     def _reach(self, row: list[int]) -> list[list[int]]:
-        """[left][j]: the value of column j and the left - 1 largest beyond it."""
-        tables, largest = [[0] * len(row) for _ in range(self.choose + 1)], list[int]()
+        """[left][j]: the value of column j and the left - 1 largest beyond it, one of each group."""
+        tables, largest = [[0] * len(row) for _ in range(self.choose + 1)], list[tuple[int, int]]()
         for j in range(len(row) - 1, -1, -1):
-            total = row[j]
+            total, others = row[j], [x for x, group in largest if group != self.groups[j]]
             for size in range(1, self.choose + 1):
                 tables[size][j] = total
-                total += largest[size - 1] if size <= len(largest) else 0
-            largest = sorted([*largest, row[j]], reverse=True)[: self.choose]
+                total += others[size - 1] if size <= len(others) else 0
+            largest = among(largest, row[j], self.groups[j], self.choose)
         return tables
 
     def _open(self, path: list[int], rows: list[int], sums: list[int], paid: int) -> None:
@@ -257,13 +280,16 @@ class Checker:
         self.opened += 1
         self.spend(2 * (len(rows) + 1) * len(self.order))
         depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
+        while path and first < len(self.order) and self.groups[first] == self.groups[path[-1]]:
+            first += 1
         missing, lines = self.choose - len(path), [self.order[column] for column in path]
         pick: Any = itemgetter(*rows) if len(rows) > 1 else lambda column: [column[i] for i in rows]
         means = self._averages(missing, first, pick, sums, paid) if missing > 1 else {}
         for j in range(first, len(self.order) - missing + 1):
             listed = self.nodes is not None and self.nodes[self.position : self.position + 1] == [[depth, j]]
             self.position += listed
-            closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], lines)
+            closed = means.get(j, target + 1) <= target or self.beyond[j] < missing - 1
+            closed = closed or not self.lines.fits(self.order[j], lines)
             total, smallest, values = 0, 0, list[int]()
             if not closed:
                 values = list(map(add, sums, pick(self.reach[missing][j])))
@@ -289,13 +315,14 @@ class Checker:
             self._open([*path, j], [i for i, _ in open_rows], [s for _, s in open_rows], paid + self.column_prices[j])
 
     def _averages(self, missing: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
-        """For each child the mean of its own value and the largest values beyond it, rounded down."""
-        means, largest, times = dict[int, int](), list[int](), self.times[missing]
+        """For each child the mean of its own value and the largest beyond it, one of each group, rounded down."""
+        means, largest, times = dict[int, int](), list[tuple[int, int]](), self.times[missing]
         for j in range(len(self.order) - 1, first - 1, -1):
             value = missing * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
-            if len(largest) >= missing - 1:
-                means[j] = paid + (value + sum(largest)) // missing
-            largest = sorted([*largest, value], reverse=True)[: missing - 1]
+            others = [x for x, group in largest if group != self.groups[j]][: missing - 1]
+            if len(others) == missing - 1:
+                means[j] = paid + (value + sum(others)) // missing
+            largest = among(largest, value, self.groups[j], missing)
         return means
 
     def _full(self, lines: list[int]) -> int:

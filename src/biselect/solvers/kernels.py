@@ -141,31 +141,33 @@ def next_below(state: Any, n: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def row_tops(lines: Any, scale: float, base: Any, offsets: Any, values: Any, own: Any) -> None:
-    """For each row its base and its largest priced weights, rounded up, into `values`, and their lines into `own`."""
-    choose = own.shape[1]
-    largest = np.empty((TILE, choose))
+def row_tops(
+    lines: Any, scale: float, base: Any, offsets: Any, order: Any, ends: Any, choose: int, values: Any
+) -> None:
+    """For each row its base and its largest priced weights, one of a group of lines at most, rounded up."""
+    largest, best = np.empty((TILE, choose)), np.full(TILE, -np.inf)
+    offset = np.abs(offsets).max()
     for tile in range(0, values.size, TILE):
         count = min(TILE, values.size - tile)
         largest[:] = -np.inf
-        for j in range(lines.shape[0]):
-            line = lines[j, tile : tile + count]
+        for place in range(order.size):
+            line, price = lines[order[place], tile : tile + count], offsets[order[place]]
+            last = ends[place] == place + 1
             for i in range(count):
-                x = scale * line[i] + offsets[j]
-                if x > largest[i, choose - 1]:
+                x = max(best[i], scale * line[i] + price)
+                best[i] = -np.inf if last else x
+                if last and x > largest[i, choose - 1]:
                     q = choose - 1
                     while q > 0 and largest[i, q - 1] < x:
                         largest[i, q] = largest[i, q - 1]
-                        own[tile + i, q] = own[tile + i, q - 1]
                         q -= 1
                     largest[i, q] = x
-                    own[tile + i, q] = j
         for i in range(count):
             total = base[tile + i]
-            size = abs(total)
+            size = abs(total) + 2.0 * choose * offset
             for q in range(choose):
                 total += largest[i, q]
-                size += abs(largest[i, q]) + 2.0 * abs(offsets[own[tile + i, q]])
+                size += abs(largest[i, q])
             values[tile + i] = total + (choose + 6) * (EPS * size + 5e-324)
 
 

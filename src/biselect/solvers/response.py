@@ -48,6 +48,31 @@ class Limits:
         """The same limits over these items only."""
         return Limits(of=self.of[items], room=self.room) if self else self
 
+    def side_by_side(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """An order of so many items in which those of an exclusive group are neighbours, first ones first.
+
+        An exclusive group allows one item; an item in none is one of its own. With the order comes, for each place in
+        it, where the group ends.
+        """
+        numbers = self.room.size + np.arange(count)
+        if not self:
+            return np.arange(count), np.arange(1, count + 1)
+        alone = self._is_exclusive()
+        numbers[alone] = self.of[alone, 0]
+        _, first, group = np.unique(numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first[group], kind="stable")
+        return order, np.searchsorted(first[group][order], first[group][order], side="right")
+
+    def beside_exclusive(self) -> "Limits":
+        """The limits that are none of these groups."""
+        of = self.of.copy()
+        if self:
+            of[self._is_exclusive(), 0] = -1
+        return Limits(of=of, room=self.room if (of >= 0).any() else self.room[:0])
+
+    def _is_exclusive(self) -> NDArray[np.bool_]:
+        return (self.of[:, 0] >= 0) & (self.room[self.of[:, 0]] == 1)
+
     def allow(self, items: NDArray[np.int64]) -> bool:
         """Whether a choice stays inside every limit."""
         if not self:
