@@ -83,20 +83,31 @@ class NoisyCircuit:
         """What results say of themselves when errors are twirled to Paulis."""
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
 
-    def gates(self, trajectory: Trajectory = ()) -> QuantumCircuit:
-        """The circuit in Qiskit's gates, with the Paulis of a trajectory; classical bit b reads variable b."""
+    @cached_property
+    def _flawless_gates(self) -> tuple[QuantumCircuit, list[int]]:
+        """The circuit in Qiskit's gates, and how many of them stand up to the end of each step."""
         from qiskit import QuantumCircuit
 
-        circuit, wrong = QuantumCircuit(self.width, len(self.reads)), dict(trajectory)
-        for number, step in enumerate(self.steps):
+        circuit, passed = QuantumCircuit(self.width, len(self.reads)), []
+        for step in self.steps:
             if step.name != WAIT:
                 getattr(circuit, step.name)(*step.angles, *step.qubits)
-            if number in wrong:
-                letters = pauli_labels(len(step.qubits))[wrong[number]]
-                for qubit, letter in zip(step.qubits, reversed(letters), strict=True):
-                    if letter != "I":
-                        getattr(circuit, letter.lower())(qubit)
+            passed.append(len(circuit.data))
         circuit.measure(self.reads, range(len(self.reads)))
+        return circuit, passed
+
+    def gates(self, trajectory: Trajectory = ()) -> QuantumCircuit:
+        """The circuit in Qiskit's gates, with the Paulis of a trajectory; classical bit b reads variable b."""
+        from qiskit.circuit import CircuitInstruction
+        from qiskit.circuit.library import XGate, YGate, ZGate
+
+        flawless, passed = self._flawless_gates
+        circuit, paulis = flawless.copy(), {"X": XGate(), "Y": YGate(), "Z": ZGate()}
+        for number, pauli in reversed(trajectory):
+            qubits = self.steps[number].qubits
+            for qubit, letter in zip(qubits, reversed(pauli_labels(len(qubits))[pauli]), strict=True):
+                if letter != "I":
+                    circuit.data.insert(passed[number], CircuitInstruction(paulis[letter], (circuit.qubits[qubit],)))
         return circuit
 
 
