@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import free_memory
 from biselect.core.files import write_file, write_folder
 from biselect.core.sector import count_in_words
 from biselect.core.untrusted import read_json
@@ -39,7 +41,8 @@ REQUEST, PAGE, VIEW = "request.json", "index.html", "view.json"
 DEVICE, DEPTH, SHOTS, WIDE_SHOTS = "boston", 3, 2048, 1024
 SCHEDULES = ("tied", "bilinear", "fully-grouped")  # one, two and three γ for the paper's components
 PROOF_SECONDS = 60.0
-MAX_BOND = 1024  # bond states of the paper's angle selection; more are refused
+MAX_BOND = 2048  # bond states of the paper's angle selection; more are refused
+SITE_BYTES = 32  # of a site for each pair of bond states: two complex numbers
 HEIGHT = 0.5  # of the ramp that angles are selected around
 PAPER: dict[str, Any] = {"path": "complete-fractional", "strategy": "threshold"}
 """What `preset="paper"` takes: its compilation path (Section S6) and its fixed-threshold protocol (Section S5.1)."""
@@ -187,12 +190,18 @@ def _what_it_holds(problem: SelectionProblem, wide: bool) -> str:
     if not wide:
         needed = 5 * 16 * problem.sector.size / 2**20  # state, adjoint and tables in double precision
         return f"{choices} choices: states of all of them are held, {max(needed, 1):.0f} MiB at most"
-    qubits = problem.n_samples + problem.n_features
-    needed = 3 * qubits * 2 * MAX_BOND**2 * 16 / 2**30
+    bond = _bond_limit(problem)
+    needed = (problem.n_samples + problem.n_features) * SITE_BYTES * bond**2 / 2**30
     return (
         f"{choices} choices: no state of them is held. Angles are selected by shots of the sparse circuit (the paper's "
-        f"Section S5.1), exact tensor networks of {MAX_BOND:,} bond states and {needed:.1f} GiB at most"
+        f"Section S5.1) from exact tensor networks of {bond:,} bond states and {needed:.1f} GiB at most"
     )
+
+
+def _bond_limit(problem: SelectionProblem) -> int:
+    """Bond states that half of the free memory holds at every site, of as many as are wanted."""
+    free = free_memory() or 2**33
+    return min(MAX_BOND, int(sqrt(free / 2 / (SITE_BYTES * (problem.n_samples + problem.n_features)))))
 
 
 def _fix(folder: Path, request: dict[str, Any]) -> None:
@@ -295,7 +304,7 @@ def _selected(
     for row in reversed(CIRCUITS):  # the circuit itself first: it settles the start
         with step(f"Selecting angles: {row}"):
             spec = control(placed.spec, row, circuit.seed)
-            draw = WideShots(spec, max_bond=MAX_BOND)
+            draw = WideShots(spec, max_bond=_bond_limit(problem))
             selection = select_by_paper(problem, draw, begin, ramp(spec, HEIGHT, 1), seed=circuit.seed)
         angles[row], begin = np.asarray(selection.angles), [selection.start]
     with step("Compiling, beside Qiskit"):
