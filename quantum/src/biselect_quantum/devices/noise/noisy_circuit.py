@@ -8,8 +8,8 @@ plain data here: no Qiskit is needed to draw trajectories, or to run them as sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,6 +82,13 @@ class NoisyCircuit:
     def twirled_label(self) -> str:
         """What results say of themselves when errors are twirled to Paulis."""
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
+
+    def along(self, order: Sequence[int]) -> NoisyCircuit:
+        """The same circuit with its qubits numbered anew, in the order in which they are to stand in a line."""
+        place = {qubit: number for number, qubit in enumerate(order)}
+        steps = tuple(step._replace(qubits=tuple(place[qubit] for qubit in step.qubits)) for step in self.steps)
+        physical = tuple(self.physical[qubit] for qubit in order) if self.physical else ()
+        return replace(self, steps=steps, reads=tuple(place[qubit] for qubit in self.reads), physical=physical)
 
     @cached_property
     def _flawless_gates(self) -> tuple[QuantumCircuit, list[int]]:

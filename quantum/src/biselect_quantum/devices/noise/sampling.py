@@ -20,6 +20,7 @@ from biselect.errors import InputError
 from biselect_quantum.devices.noise._vectors import WIDEST, StagedCircuit
 from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, Trajectory, draw_trajectories
 from biselect_quantum.shots import Shots, bit_table
+from biselect_quantum.simulate.wide.order import annealed_order
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -162,6 +163,10 @@ def _vector_shots(
 def _product_state_shots(noisy: NoisyCircuit, trajectories: Mapping[Trajectory, int], seed: int) -> NDArray[np.int64]:
     """One row of bits for every shot."""
     from qiskit_aer import AerSimulator
+
+    if noisy.width > WIDEST:  # the fewer gates cross a bond, the fewer states it needs
+        met = Counter((min(step.qubits), max(step.qubits)) for step in noisy.steps if len(step.qubits) == 2)
+        noisy = noisy.along(annealed_order(noisy.width, tuple(met), tuple(met.values())))
 
     how = {
         "method": "matrix_product_state",
