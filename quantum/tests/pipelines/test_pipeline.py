@@ -1,6 +1,4 @@
 import json
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +7,7 @@ import biselect_quantum as bq
 from biselect import SelectionProblem, solve
 from biselect.core import Rules
 from biselect.errors import InputError
+from biselect_quantum.circuits.thresholds import threshold_for
 from biselect_quantum.options import CircuitOptions, RunOptions, TrainingOptions
 from biselect_quantum.pipelines import _pipeline, render_pipeline
 
@@ -100,13 +99,22 @@ def test_rules_are_kept(tmp_path):
 def test_more_choices_than_can_be_held_take_the_papers_way(tmp_path, monkeypatch):
     monkeypatch.setattr(_pipeline, "TRAINABLE", 10)
     said = []
-    found = bq.pipeline(
-        problem_of(), tmp_path, say=said.append, **{**QUICK, "circuit": replace(QUICK["circuit"], depth=2)}
-    )
+    wide = {**QUICK, "training": TrainingOptions()}
+    found = bq.pipeline(problem_of(), tmp_path / "selected", say=said.append, **wide)
     assert any("GiB at most" in text for text in said)
     assert found.view["knowledge"].startswith("angles selected") and found.view["schedule"] == "bilinear"
     assert {row["row"] for row in found.outcome.nulls} >= {"start", "uniform", "tries", "mixer", "shuffled", "full"}
-    assert found.view["start_energy"] is not None and not (Path(tmp_path) / "nulls.json").exists()
+    assert found.view["start_energy"] is not None and not (tmp_path / "selected" / "nulls.json").exists()
+    fixed = bq.pipeline(problem_of(), tmp_path / "fixed", **{**wide, "training": TrainingOptions(strategy="fixed")})
+    np.testing.assert_allclose(fixed.circuit.compiled.angles, np.pi / 4)
+    assert fixed.view["knowledge"].startswith("fixed at π/4")
+    with pytest.raises(InputError, match="leave evaluations out"):
+        bq.pipeline(problem_of(), tmp_path / "other", **QUICK)
+
+
+def test_its_threshold_is_one_that_training_takes(finished):
+    threshold = threshold_for(finished.problem, finished.folder / "thresholds.json")
+    assert threshold.value == finished.view["optimum"]["energy"]
 
 
 def test_without_controls_no_hit_is_printed(tmp_path):
@@ -117,6 +125,7 @@ def test_without_controls_no_hit_is_printed(tmp_path):
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"training": TrainingOptions(strategy="fixed")},
         {"preset": "papers"},
         {"circuit": CircuitOptions(mixer="ring")},
         {"circuit": CircuitOptions(target="nowhere")},

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from biselect.cli.answer import open_in_browser
 from biselect.cli.console import Steps
 from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, Flag, Options, Weighing
 from biselect.pages.terminal import show_line
+from biselect_quantum.cli._readers import read_start
 from biselect_quantum.options import DEVICES, CircuitOptions, RunOptions, TrainingOptions
 
 EXCERPT = "600 card transactions that ship with biselect"
@@ -62,8 +64,8 @@ def quantum(
 
     The heaviest rows and columns of TABLE are the candidates. Their optimum is proven, qubits are chosen, angles are
     trained, controls too; all is compiled and measured, by default under the recorded noise of the device. Above a
-    million choices angles are selected from warm starts by shots, as the paper does it. Killed, it goes on where it
-    was.
+    million choices angles are selected from warm starts by shots, as the paper does it, or fixed (--strategy
+    fixed). Killed, it goes on where it was.
     """
     from dataclasses import replace
 
@@ -86,10 +88,11 @@ def quantum(
         )
         whole = EXCERPT if table is None else table.name
         source = f"{whole}; its {n} heaviest rows, {d} heaviest columns of these"
+    start: Any = None if circuit.start is None else read_start(circuit.start, problem)
     result = pipeline(
         problem,
         folder,
-        circuit=replace(circuit, target=size.device),
+        circuit=replace(circuit, target=size.device, start=start),
         training=training,
         run=run,
         on=size.on,
@@ -102,9 +105,7 @@ def quantum(
     show_line(str(result.view["lead"]))
     steps.say(f"wrote {result.page}")
     if output.open:
-        import webbrowser
-
-        webbrowser.open(result.page.absolute().as_uri())
+        open_in_browser(result.page, steps)
 
 
 def _sizes(text: str) -> tuple[int, int]:

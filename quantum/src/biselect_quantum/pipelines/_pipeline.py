@@ -18,14 +18,15 @@ from biselect.core.files import write_file, write_folder
 from biselect.core.sector import count_in_words
 from biselect.core.untrusted import read_json
 from biselect.errors import InputError
+from biselect.options import non_defaults, spell
 from biselect.progress import Progress, Steps, steps_of
 from biselect.solvers import solve
 from biselect.weights.directed import undirected
-from biselect_quantum.circuits.angle_selection import WideShots, select_by_paper, warm_starts
+from biselect_quantum.circuits.angle_selection import WideShots, fixed_angles, select_by_paper, warm_starts
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.controls import CIRCUITS, FEWEST, control, nulls, recipe
 from biselect_quantum.circuits.starts import Choice
-from biselect_quantum.circuits.thresholds import Threshold
+from biselect_quantum.circuits.thresholds import Threshold, save_thresholds
 from biselect_quantum.circuits.training import Training
 from biselect_quantum.circuits.training.first_angles import ramp
 from biselect_quantum.circuits.training.trainer import backend_for
@@ -37,12 +38,13 @@ from biselect_quantum.devices.execution.outcomes import Outcome, conclude, shots
 from biselect_quantum.options import CircuitOptions, RunOptions, TrainingOptions
 from biselect_quantum.pipelines.page import PipelineFacts, render_pipeline, view_of
 
-REQUEST, PAGE, VIEW = "request.json", "index.html", "view.json"
+REQUEST, THRESHOLDS, PAGE, VIEW = "request.json", "thresholds.json", "index.html", "view.json"
 DEVICE, DEPTH, SHOTS, WIDE_SHOTS = "boston", 3, 2048, 1024
 SCHEDULES = ("tied", "bilinear", "fully-grouped")  # one, two and three γ for the paper's components
 PROOF_SECONDS = 60.0
 MAX_BOND = 2048  # bond states of the paper's angle selection; more are refused
 SITE_BYTES = 32  # of a site for each pair of bond states: two complex numbers
+FIXED = "fixed"  # the strategy that takes π/4 for every angle (Section S5.1)
 HEIGHT = 0.5  # of the ramp that angles are selected around
 PAPER: dict[str, Any] = {"path": "complete-fractional", "strategy": "threshold"}
 """What `preset="paper"` takes: its compilation path (Section S6) and its fixed-threshold protocol (Section S5.1)."""
@@ -101,7 +103,8 @@ def pipeline(
         problem: of plain columns, or of directed ones, whose undirected problem is then taken.
         folder: keeps every stage. Killed and called again with the same arguments, the pipeline goes on from there.
         circuit: which circuit; on Boston and with three layers unless it says otherwise.
-        training: how angles are trained, on up to a million choices; `nulls` seeds of each control.
+        training: how angles are trained, on up to a million choices; `nulls` seeds of each control. Beyond, only the
+            strategy `fixed`, which takes π/4 for every angle.
         run: shots and repeats, 2,048 of one unless it says otherwise, 1,024 on more than a million choices.
         on: where shots are taken, as `sampler_for` takes it; the recorded noise of the device unless given.
         preset: `default`, or `paper` for the paper's compilation path and its threshold known beforehand.
@@ -137,9 +140,12 @@ def pipeline(
     figures: dict[str, Any] = {}
     place = {name: value for name, value in vars(circuit).items() if value is not None and name != "target"}
     compiled = folder / "circuit"
+    if not (folder / THRESHOLDS).exists():
+        save_thresholds(folder / THRESHOLDS, [threshold])
     if wide:
         if not (compiled / NAMES[-1]).exists():
-            write_circuit(compiled, _selected(plain, circuit, place, step))
+            fixed_by_name = training.strategy == FIXED
+            write_circuit(compiled, _selected(plain, circuit, place, step, fixed_by_name))
     else:
         trained, figures = _trained(plain, circuit, place, training, folder, step)
         if not (compiled / NAMES[-1]).exists():
@@ -172,10 +178,18 @@ def _settled(
         raise InputError(f"there is no preset {preset!r}; choose one of: default, paper")
     if circuit.mixer is not None:
         raise InputError("on a device the mixer runs on its edges; leave mixer out")
+    other = [name for name in non_defaults(training) if name != "strategy" or training.strategy != FIXED]
+    if wide and other:
+        raise InputError(
+            f"beyond a million choices angles are selected by shots; leave {', '.join(other)} out, or take "
+            f"{spell(strategy=FIXED)} for the fixed angles of π/4"
+        )
+    if training.strategy == FIXED and not wide:
+        raise InputError("fixed angles are for more than a million choices; up to there angles are trained")
     paper = preset == "paper"
     path = circuit.path or (PAPER["path"] if paper else "y-frame")
     schedule = circuit.schedule or ("bilinear" if wide else "fully-grouped")
-    if paper and training.strategy == "multistart":
+    if paper and training.strategy == "multistart" and not wide:
         training = replace(training, strategy=PAPER["strategy"])
     circuit = replace(
         circuit, target=circuit.target or DEVICE, depth=circuit.depth or DEPTH, schedule=schedule, path=path
@@ -290,7 +304,7 @@ def _trained(
 
 
 def _selected(
-    problem: SelectionProblem, circuit: CircuitOptions, place: Mapping[str, Any], step: Step
+    problem: SelectionProblem, circuit: CircuitOptions, place: Mapping[str, Any], step: Step, fixed: bool
 ) -> DeviceCircuit:
     """A circuit from a warm start with selected angles, and its controls selected alike."""
     with step("Finding warm starts"):
@@ -302,6 +316,9 @@ def _selected(
     angles: dict[str, Any] = {}
     begin: list[Choice] = list(starts)
     for row in reversed(CIRCUITS):  # the circuit itself first: it settles the start
+        if fixed:
+            angles[row], begin = fixed_angles(placed.spec.schedule), begin[:1]
+            continue
         with step(f"Selecting angles: {row}"):
             spec = control(placed.spec, row, circuit.seed)
             draw = WideShots(spec, max_bond=_bond_limit(problem))

@@ -81,7 +81,14 @@ def view_of(facts: PipelineFacts) -> dict[str, Any]:
     """What the page shows, as plain data."""
     circuit, outcome = facts.circuit, facts.outcome
     problem, strict = circuit.problem, outcome.strict
-    knowledge = SELECTED if facts.wide else str(circuit.manifest()["knowledge"] or "angles of unknown training")
+    at_fixed = facts.wide and len({*circuit.compiled.angles.tolist()}) == 1
+    knowledge = (
+        "fixed at π/4, nothing known"
+        if at_fixed
+        else SELECTED
+        if facts.wide
+        else str(circuit.manifest()["knowledge"] or "angles of unknown training")
+    )
     rows = {row["row"]: row for row in outcome.nulls}
     size = problem.coupling.shape
     return {
