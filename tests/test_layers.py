@@ -21,7 +21,7 @@ LAYERS = {  # a module imports from its own layer and those before it; words and
         "weights solvers large pages reviews sessions plot estimators app cli testing"
     ),
     "biselect_quantum": (
-        "_version options conventions shots uniform simulate circuits _wide_solver solver devices plot cli"
+        "_version options conventions shots uniform simulate circuits _wide_solver solver devices plot pipelines cli"
     ),
     "biselect_studies": "_version data extensions recovery quantum",  # all else is a study, and lies above
 }

@@ -27,6 +27,7 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
     "biselect_quantum": {
         "devices/noise/test_sampling.py": "devices/noise/recorded_errors",
         "devices/noise/test_trajectories.py": "devices/noise/probabilities",
+        "pipelines/test_pipeline.py": "pipelines/page",
         "plot/test_circuit_figures.py": "plot/angles plot/circuit_figures",
         "simulate/test_wide.py": "simulate/wide/sampler",
     },

@@ -30,7 +30,8 @@ NAMES = {
     "biselect.pages": "render_html render_inspection render_monitor",
     "biselect_quantum": (
         "Ansatz AnsatzSpec Nulls Observable Program Schedule SectorSampler Threshold Training compile_problem "
-        "execute load_circuit load_target nulls place_circuit plan take_shots train"
+        "execute load_circuit load_target nulls pipeline place_circuit plan table_problem take_shots train "
+        "y_frame_pass_manager"
     ),
     "biselect_quantum.options": "CircuitOptions RunOptions TrainingOptions",
     "biselect_quantum.circuits": (

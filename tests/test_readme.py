@@ -28,15 +28,6 @@ def sector(case, key):
     return f"{results('sector')[case][key]:,.0f}×"
 
 
-def trained():
-    """The median of our hit rate over the paper's at equal time, single precision, with its bootstrap interval."""
-    runs = [row["single"] for row in results("training")["instances"] if row["size"] == [12, 8, 3, 5]]
-    ratios = np.array([run["ours"] / run["paper"] for run in runs])
-    drawn = np.random.default_rng(0).integers(len(ratios), size=(2000, len(ratios)))
-    low, high = np.quantile(np.median(ratios[drawn], axis=1), [0.025, 0.975])
-    return f"{np.median(ratios):.2f}× [{low:.2f}, {high:.2f}]"
-
-
 def cut(claim):
     """The median cut with its range, from random starts on trees, p = 2 and 3."""
     points = "trees, random start, p = 2 and 3"
@@ -72,7 +63,6 @@ RATIOS = {
     "`python benchmarks/bench_wide.py quimb`": lambda: [
         f"{results('wide')['quimb']['ratio of processor seconds']:.0f}×"
     ],
-    "`python benchmarks/bench_training.py`": lambda: [trained()],
     "`python benchmarks/bench_compile.py`": lambda: [
         cut("depth vs Opt-3 CZ, both coloured"),
         cut("pulse depth vs strongest plain Qiskit"),

@@ -17,3 +17,6 @@ from .devices.execution import SectorSampler as SectorSampler
 from .devices.execution import execute as execute
 from .devices.execution import plan as plan
 from .devices.execution import take_shots as take_shots
+from .devices.qiskit_plugin import y_frame_pass_manager as y_frame_pass_manager
+from .pipelines import pipeline as pipeline
+from .pipelines import table_problem as table_problem

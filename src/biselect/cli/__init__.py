@@ -22,7 +22,7 @@ from biselect.extensions import Registry
 HEADINGS = {
     "From a table to an answer": ("demo", "app", "inspect", "select", "review", "report", "monitor", "summarise"),
     "Any selection problem": ("solve", "check", "certify"),
-    "Circuits": ("train", "compile", "run", "reproduce"),
+    "Circuits": ("quantum", "train", "compile", "run", "reproduce"),
     "This installation": ("doctor",),
 }
 FILES = {  # file to its commands

@@ -60,7 +60,7 @@ def reproduce(
     jobs: Annotated[
         RunOptions,
         Only("wait", "resubmit", dry_run="With --device: say what would be submitted and how long; run nothing."),
-    ] = RunOptions(),  # noqa: B008
+    ] = RunOptions(),
     as_json: Annotated[bool, typer.Option("--json", help="Print each results.json instead of tables.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
 ) -> None:

@@ -203,8 +203,8 @@ def _ways_out(error: TooLargeError, target: str | None) -> str:
     first = "give --dtype complex64, which fits, " if "complex64" in error.ways else ""
     if target is not None:
         first += (
-            "choose angles by shots in Python (biselect_quantum.circuits.angle_selection) and give them to "
-            "`biselect compile` with --angles, "
+            "let `biselect quantum` select angles by shots, or do so in Python "
+            "(biselect_quantum.circuits.angle_selection) and give them to `biselect compile` with --angles, "
         )
     return (
         f"{first}train on fewer rows or columns, draw shots of a sparse circuit with `biselect solve --solver qaoa`, "

@@ -8,8 +8,8 @@ plain data here: no Qiskit is needed to draw trajectories, or to run them as sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -83,20 +83,38 @@ class NoisyCircuit:
         """What results say of themselves when errors are twirled to Paulis."""
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
 
-    def gates(self, trajectory: Trajectory = ()) -> QuantumCircuit:
-        """The circuit in Qiskit's gates, with the Paulis of a trajectory; classical bit b reads variable b."""
+    def along(self, order: Sequence[int]) -> NoisyCircuit:
+        """The same circuit with its qubits numbered anew, in the order in which they are to stand in a line."""
+        place = {qubit: number for number, qubit in enumerate(order)}
+        steps = tuple(step._replace(qubits=tuple(place[qubit] for qubit in step.qubits)) for step in self.steps)
+        physical = tuple(self.physical[qubit] for qubit in order) if self.physical else ()
+        return replace(self, steps=steps, reads=tuple(place[qubit] for qubit in self.reads), physical=physical)
+
+    @cached_property
+    def _flawless_gates(self) -> tuple[QuantumCircuit, list[int]]:
+        """The circuit in Qiskit's gates, and how many of them stand up to the end of each step."""
         from qiskit import QuantumCircuit
 
-        circuit, wrong = QuantumCircuit(self.width, len(self.reads)), dict(trajectory)
-        for number, step in enumerate(self.steps):
+        circuit, passed = QuantumCircuit(self.width, len(self.reads)), []
+        for step in self.steps:
             if step.name != WAIT:
                 getattr(circuit, step.name)(*step.angles, *step.qubits)
-            if number in wrong:
-                letters = pauli_labels(len(step.qubits))[wrong[number]]
-                for qubit, letter in zip(step.qubits, reversed(letters), strict=True):
-                    if letter != "I":
-                        getattr(circuit, letter.lower())(qubit)
+            passed.append(len(circuit.data))
         circuit.measure(self.reads, range(len(self.reads)))
+        return circuit, passed
+
+    def gates(self, trajectory: Trajectory = ()) -> QuantumCircuit:
+        """The circuit in Qiskit's gates, with the Paulis of a trajectory; classical bit b reads variable b."""
+        from qiskit.circuit import CircuitInstruction
+        from qiskit.circuit.library import XGate, YGate, ZGate
+
+        flawless, passed = self._flawless_gates
+        circuit, paulis = flawless.copy(), {"X": XGate(), "Y": YGate(), "Z": ZGate()}
+        for number, pauli in reversed(trajectory):
+            qubits = self.steps[number].qubits
+            for qubit, letter in zip(qubits, reversed(pauli_labels(len(qubits))[pauli]), strict=True):
+                if letter != "I":
+                    circuit.data.insert(passed[number], CircuitInstruction(paulis[letter], (circuit.qubits[qubit],)))
         return circuit
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -19,12 +20,14 @@ from biselect.errors import InputError
 from biselect_quantum.devices.noise._vectors import WIDEST, StagedCircuit
 from biselect_quantum.devices.noise.noisy_circuit import LABEL, NoisyCircuit, Trajectory, draw_trajectories
 from biselect_quantum.shots import Shots, bit_table
+from biselect_quantum.simulate.wide.order import annealed_order
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
     from biselect_quantum.devices.device_circuit import DeviceCircuit
 
+WORKERS = 2  # trajectories at a time
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
 # what one core took, to choose how a trajectory is run; `benchmarks/bench_trajectories.py` prints both sides
 STAGE_SECONDS, TURN_SECONDS, DIAGONAL_SECONDS = 5e-5, 0.4e-9, 1.2e-9  # the last two for each amplitude
@@ -161,15 +164,23 @@ def _product_state_shots(noisy: NoisyCircuit, trajectories: Mapping[Trajectory, 
     """One row of bits for every shot."""
     from qiskit_aer import AerSimulator
 
-    simulator = AerSimulator(
-        method="matrix_product_state",
-        matrix_product_state_truncation_threshold=DISCARDED,
-        max_parallel_threads=1,
-        max_memory_mb=1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
-    )
-    rows: list[NDArray[np.int64]] = []
-    for position, (trajectory, shots) in enumerate(trajectories.items()):
-        run = simulator.run(noisy.gates(trajectory), shots=shots, seed_simulator=(seed + position) % (1 << 31))
-        bits, counts = bit_table(run.result().get_counts())
-        rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
-    return np.concatenate(rows)
+    if noisy.width > WIDEST:  # the fewer gates cross a bond, the fewer states it needs
+        met = Counter((min(step.qubits), max(step.qubits)) for step in noisy.steps if len(step.qubits) == 2)
+        noisy = noisy.along(annealed_order(noisy.width, tuple(met), tuple(met.values())))
+
+    how = {
+        "method": "matrix_product_state",
+        "matrix_product_state_truncation_threshold": DISCARDED,
+        "max_parallel_threads": 1,
+        "max_memory_mb": 1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
+    }
+    simulators = [AerSimulator(**how) for _ in range(WORKERS)]
+
+    def run(position: int, trajectory: Trajectory, shots: int) -> NDArray[np.int64]:
+        gates, own_seed = noisy.gates(trajectory), (seed + position) % (1 << 31)
+        job = simulators[position % WORKERS].run(gates, shots=shots, seed_simulator=own_seed)
+        bits, counts = bit_table(job.result().get_counts())
+        return np.repeat(bits.astype(np.int64), counts, axis=0)
+
+    with ThreadPoolExecutor(WORKERS) as pool:  # Aer gives the lock back while it works; seeds are each one's own
+        return np.concatenate(list(pool.map(run, range(len(trajectories)), trajectories, trajectories.values())))
