@@ -1,4 +1,4 @@
-"""A session and its files: a new export into it; rows to review and answers out and in; its page and report out."""
+"""A session and its files: a new export into it; rows to fill in and answers out and in; its page and report out."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
-from biselect.pages.over_time import ROUNDS_FORMAT, render_rounds
+from biselect.pages.over_time import REVIEW_FORMAT, render_answers
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews import Review, monitor, review
-from biselect.sessions._tally import found_so_far
-from biselect.sessions.session import ReviewSession
+from biselect.sessions._tally import AHEAD, found_so_far, hits_ahead
+from biselect.sessions.session import QueuedRow, ReviewSession
 from biselect.sessions.store import FINE, NOT_FINE, UNSURE, VERDICTS, SessionFile, is_begun
 from biselect.tables import Table
 from biselect.tables.readers import read_table
@@ -32,9 +32,8 @@ from biselect.tables.readers import read_table
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
 ANSWER, SAMPLE = "answer", "sample"
 NEXT = "next.csv"
-GIVEN = ("verdict", "note", "who", "when")  # of an answer; empty where there is none
-TO_FILL_IN = (SAMPLE, "list", ANSWER, "note", "shown", "reasons")
-COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "shown", "reasons")
+TO_FILL_IN = (SAMPLE, ANSWER, "note", "why", "reasons", "shown")
+COLUMNS = ("table", SAMPLE, ANSWER, "note", "who", "when", "score", "learnt", "why", "reasons", "shown")
 
 
 def drift_from_reference(
@@ -63,7 +62,7 @@ def usual_rows(session: ReviewSession) -> Path:
     if session.file.folder is None:
         raise InputError("a session in memory has no folder to write a reference to; give it one with folder=")
     kept = np.ones(len(session.sample_names), dtype=bool)
-    for row, answer in session.standing.latest().items():
+    for row, answer in session.answers.items():
         kept[row] = answer.verdict not in (NOT_FINE, UNSURE)
     content = io.BytesIO()
     pq.write_table(session.tables.pool.candidates.filter(kept), content)
@@ -182,31 +181,33 @@ def go_on(
     )
 
 
-def next_csv(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows of a round as a table to fill in."""
-    return csv_text(map(_line, rows), TO_FILL_IN)
-
-
-def _line(row: dict[str, Any]) -> dict[str, str]:
-    """A row of a round with its answer and what is known of it, as text."""
+def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as text: its answer, if there is one, and what is known of it."""
+    reasons = [part["text"] for part in row["parts"] if part["is_reason"]]
     return {
         SAMPLE: row["name"],
-        "list": row["source"],
-        ANSWER: row["verdict"],
-        **{name: row[name] for name in GIVEN[1:]},
-        "shown": "; ".join(f"{name}: {entry}" for name, entry in row["shown"].items()),
-        "reasons": "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"]),
+        ANSWER: row.get("verdict", ""),
+        **{name: row.get(name, "") for name in ("note", "who", "when")},
+        "score": f"{row['score']:.2f}",
+        "learnt": f"{row['learnt']:.2f}",
+        "why": row["why"],
+        "reasons": "; ".join(reasons),
+        "shown": "; ".join(f"{name}: {text}" for name, text in row["record"].items()),
     }
 
 
-def offer_rows(session: ReviewSession) -> Path:
-    """Write the open rows of the present round to next.csv in the session's folder, to be filled in; gives its path."""
+def next_csv(rows: Iterable[QueuedRow]) -> str:
+    """Rows to review as a table to fill in."""
+    return csv_text((_line(row.to_dict()) for row in rows), TO_FILL_IN)
+
+
+def offer_rows(session: ReviewSession, count: int = 20) -> int:
+    """Write the next rows to next.csv in the session's folder, to be filled in; gives how many they are."""
     if session.file.folder is None:
         raise InputError("rows are offered in the folder of a session, and this one is kept in memory; give it folder=")
-    place = session.file.folder / NEXT
-    rows = rounds_summary(session.file, whole=False)["tables"][session.choice]["rounds"][-1]["rows"]
-    write_file(place, next_csv(row for row in rows if not row["verdict"]))
-    return place
+    rows = session.next_rows(count)
+    write_file(session.file.folder / NEXT, next_csv(rows))
+    return len(rows)
 
 
 def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", when: str = "") -> int:
@@ -227,7 +228,7 @@ def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", whe
     names = [str(name) for name in table[named].to_pylist()]
     notes = table["note"].to_pylist() if "note" in table.column_names else [None] * len(names)
     given = read_answers(names, table[ANSWER].to_pylist())
-    known, holds = set(session.sample_names), session.standing.latest()
+    known, holds = set(session.sample_names), session.answers
     answers: dict[int, str] = {}
     said: dict[int, str | None] = {}
     for name, note in zip(names, notes, strict=True):
@@ -259,57 +260,42 @@ def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, str]
     return taken
 
 
-def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
-    """A session as plain data: its tables, rounds, answers and what was found; needs no table to be read.
+def summarise(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
+    """A session as plain data: its tables, answers and what was found; needs no table to be read.
 
-    Without `whole` the last round of each table alone, which stays small however long a session gets.
+    Args:
+        file: the session.
+        whole: with what was shown of each row.
     """
     tables = []
     for number, record in enumerate(file.choices()):
-        standing = file.standing(number, whole=whole)
-        latest = standing.latest()
-        rounds = [
+        standing, shown = file.standing(number), file.shown(number, whole=whole)
+        rows = [
             {
-                "number": at + 1,
-                "stored_as": round_.number,
-                "rows": [
-                    {
-                        "row": asked.row,
-                        "name": asked.name,
-                        "source": asked.source,
-                        "brought": asked.brought,
-                        "reasons": asked.told["reasons"],
-                        "shown": asked.told["shown"],
-                        **{name: getattr(latest.get(asked.row), name, "") for name in GIVEN},
-                    }
-                    for asked in round_.rows
-                ],
+                **{name: value for name, value in shown[row].record.items() if name != "cells"},
+                **{"row": row, "name": shown[row].name, "plain_rank": shown[row].plain_rank},
+                **{name: getattr(answer, name) for name in ("number", "verdict", "note", "who", "when")},
             }
-            for at, round_ in enumerate(standing.rounds)
-            if whole or at + 1 == len(standing.rounds)
+            for row, answer in standing.latest().items()
         ]
-        found = [one.to_dict() for one in found_so_far(standing, record)]
-        inputs = [one["name"] for one in record["inputs"]]
+        decided = [row["verdict"] == NOT_FINE for row in rows if row["verdict"] != UNSURE]
+        left = record["sizes"]["held"] - len(rows) - record["taught"]["again"]
         names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
-        tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
+        found = found_so_far(standing, shown, record).to_dict()
+        ahead = hits_ahead(decided, max(0, min(AHEAD, left))).to_dict()
+        tables.append({**names, "record": record, "rows": rows, "found": found, "ahead": ahead})
     return {
-        "format": ROUNDS_FORMAT,
+        "format": REVIEW_FORMAT,
         "version": __version__,
-        "title": "Rounds of review",
+        "title": phrase("review.title"),
         "tables": tables,
         "present": file.present(),
     }
 
 
 def answers_csv(summary: dict[str, Any]) -> str:
-    """All answers of a session, one line for each row, in the order in which rows were asked for."""
-    lines = []
-    for table in summary["tables"]:
-        last = {row["row"]: round_["number"] for round_ in table["rounds"] for row in round_["rows"]}
-        for round_ in table["rounds"]:
-            for row in round_["rows"]:
-                if row["verdict"] and last[row["row"]] == round_["number"]:
-                    lines.append({"table": table["pool"], "round": round_["number"], **_line(row)})
+    """All answers of a session, one line for each row, in the order in which rows were first answered."""
+    lines = ({"table": table["pool"], **_line(row)} for table in summary["tables"] for row in table["rows"])
     return csv_text(lines, COLUMNS)
 
 
@@ -330,25 +316,20 @@ def review_of(session: ReviewSession, k: int, *, m: int | None = None, progress:
 def export(
     session: ReviewSession, folder: str | Path, *, k: int | None = None, progress: Steps | bool | None = None
 ) -> list[Path]:
-    """Write answers.csv, rounds.html and choices.txt, and in `report` the best block with its page and proof.
+    """Write answers.csv and answers.html, and in `report` the best block with its page and proof.
 
     Args:
         session: of which tables.
         folder: where to.
-        k: rows of that block; as many as the last round that had any unless given.
+        k: rows of that block; as many as the session's unless given.
         progress: as for `biselect.review`.
     """
     step = steps_of(progress)
-    sizes = [len(round_.rows) for round_ in session.standing.rounds if round_.rows]
-    wanted = k or (sizes[-1] if sizes else session.record["options"]["k"])
-    found = review_of(session, min(wanted, len(session.sample_names)), progress=step)
-    summary = rounds_summary(session.file)
-    contents = {
-        "choices.txt": session.choices_text(),
-        "rounds.html": render_rounds(summary),
-        "answers.csv": answers_csv(summary),
-    }
+    rows = session.record["sizes"]["pool"]
+    report = review_of(session, min(k or session.record["options"]["k"], rows), progress=step)
+    summary = summarise(session.file)
+    contents = {"answers.html": render_answers(summary), "answers.csv": answers_csv(summary)}
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)  # answers are as private as the session
     with step(phrase("steps.files")):
         written = write_folder(folder, contents, shared=True)
-        return [*written, *found.save(Path(folder) / "report", proof=True)]
+        return [*written, *report.save(Path(folder) / "report", proof=True)]
