@@ -74,6 +74,10 @@ def review(
         style = "yellow" if drift["crossed"] else "dim"
         steps.say(phrase("terminal.drift", verdict=drift["verdict"]), style=style)
 
+    def tell_left_out(number: int) -> None:
+        if number:
+            steps.say(phrase("review.left_out", n=number))
+
     with private_files():
         session = go_on(
             *(folder, Table(pool, columns, csv), reference),
@@ -81,6 +85,7 @@ def review(
             split=split,
             rounds=rounds,
             tell_drift=tell_drift,
+            tell_left_out=tell_left_out,
             who=turn.who,
             when=turn.when,
             progress=steps.step,

@@ -132,6 +132,7 @@ def go_on(
     split: Split = Split(),
     rounds: Rounds = Rounds(),
     tell_drift: Callable[[Mapping[str, Any]], None] = lambda drift: None,
+    tell_left_out: Callable[[int], None] = lambda rows: None,
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
@@ -149,6 +150,7 @@ def go_on(
         split: see `biselect.review`.
         rounds: what rows are chosen with; None among it for the last or the usual.
         tell_drift: called with how far a new export has moved from the reference in use, before rows are chosen.
+        tell_left_out: called with how many rows of the last export the new reference does without.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
@@ -163,6 +165,8 @@ def go_on(
     if is_begun(folder) and not anew:
         last = ReviewSession.open(folder, progress=progress)
         tell_drift(drift_from_reference(last, table, progress=progress))
+        if from_last:
+            tell_left_out(sum(answer.verdict != FINE for answer in last.answers.values()))
         return turn_to(last, table, reference, from_last=from_last, rounds=rounds, **signed)
     if from_last:
         from_last_flag = spell(from_last=ANY)

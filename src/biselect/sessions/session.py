@@ -59,6 +59,7 @@ class QueuedRow:
         record: the row as it stands in its table.
         similar: the ordinary reference rows most like it, the nearest first, as texts by column.
         answered: the answered rows most like it: name, verdict, and texts by column.
+        pictures: for the column of each reason, how the reference spreads and where this row lies.
     """
 
     row: int
@@ -72,6 +73,7 @@ class QueuedRow:
     record: Mapping[str, str]
     similar: tuple[Mapping[str, str], ...]
     answered: tuple[Mapping[str, Any], ...]
+    pictures: Mapping[str, Any]
 
     @property
     def reasons(self) -> list[Part]:
@@ -422,6 +424,7 @@ class ReviewSession:
                     kind=self._kind(row)[1],
                     parts=tuple(own),
                     record=self._record(row),
+                    pictures={part.column: self._picture(part) for part in reasons_of(own)},
                     similar=tuple(self._texts(scoring.weigher.sample.rows, near)),
                     answered=tuple(
                         {"name": self.sample_names[one], "verdict": answers[one].verdict, "record": texts}
@@ -430,6 +433,11 @@ class ReviewSession:
                 )
             )
         return described
+
+    def _picture(self, part: Part) -> dict[str, Any]:
+        weigher = self.tables.weigher
+        column = weigher.columns[weigher.feature_names.index(part.column)]
+        return {**column.type.picture(column), "chosen": [part.value]}
 
     def _kind(self, row: int) -> tuple[int, str]:
         """Number and name of the kind that a row belongs to; 0 for none."""
