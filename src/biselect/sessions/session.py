@@ -33,7 +33,7 @@ from biselect.sessions.store import (
     Standing,
     Withdrawal,
 )
-from biselect.tables import NamedMatrix, Pool, Table, entry_as_text, provenance, tables_of
+from biselect.tables import NamedMatrix, Table, entry_as_text, provenance, tables_of
 from biselect.tables.readers.sources import PART, Source
 from biselect.weights.maps import map_name
 from biselect.weights.paper import Form
@@ -469,7 +469,7 @@ class ReviewSession:
                 texts = pool.records(rows)
             except InputError:  # of a large table, of which some rows are held
                 texts = []
-            self._records |= zip(rows, texts or _columns_in_use(pool, rows), strict=True)
+            self._records |= zip(rows, texts or _columns_in_use(self.tables, rows), strict=True)
         return self._records[row]
 
     def _texts(self, matrix: NamedMatrix, rows: Any) -> list[dict[str, str]]:
@@ -481,10 +481,12 @@ class ReviewSession:
         return [dict(zip(matrix.names, texts, strict=True)) for texts in zip(*columns, strict=True)]
 
 
-def _columns_in_use(pool: Pool, rows: Sequence[int]) -> list[dict[str, str]]:
-    """Rows of a pool that stands in no file: what is shown beside them, and their columns in use."""
+def _columns_in_use(tables: WeighedTables, rows: Sequence[int]) -> list[dict[str, str]]:
+    """Rows of a pool that stands in no file: their ids, what is shown beside them, and their columns in use."""
+    pool = tables.pool
     table = pool.candidates.take(rows)
-    columns = {name: [entries[row] for row in rows] for name, entries in pool.shown.items()}
+    named = {} if tables.id_column is None else {tables.id_column: pool.sample_names}
+    columns = {name: [entries[row] for row in rows] for name, entries in {**named, **pool.shown}.items()}
     columns |= {name: list(map(entry_as_text, table[name].to_pylist())) for name in table.column_names}
     return [dict(zip(columns, texts, strict=True)) for texts in zip(*columns.values(), strict=True)]
 
