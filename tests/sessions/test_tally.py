@@ -49,5 +49,6 @@ def test_the_interval_holds_what_is_expected(hits, rows):
 def test_advice_waits_for_answers_and_says_stop_after_many_that_were_fine():
     assert hits_ahead([False] * 5).advice == "early"
     assert hits_ahead([True] * 12).advice == "go_on"
-    ahead = hits_ahead([True] * 5 + [False] * 15)
+    assert hits_ahead([True] + [False] * 19).advice == "go_on"
+    ahead = hits_ahead([True] * 5 + [False] * 20)
     assert ahead.advice == "stop" and ahead.low == 0 and ahead.hits < 3

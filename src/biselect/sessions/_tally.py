@@ -16,7 +16,7 @@ AHEAD = 20  # rows that are looked ahead
 FADE = 0.8  # an answer counts a fifth less with each that follows
 COUNTS, SHARE, DECLINE = 0.75, 0.5, 0.8  # weight of an answer, share of hits before any, and how hits thin out
 LEVEL = 0.9  # of the interval
-QUIET = 10  # so many rows in a row that were fine make a good moment to stop; before as many answers it is too early
+EARLY, QUIET = 10, 20  # answers before which it is too early to say, and so many fine in a row that it is time to stop
 GO_ON, CAN_STOP, TOO_EARLY = "go_on", "stop", "early"
 
 
@@ -116,7 +116,7 @@ def hits_ahead(hits: Sequence[bool], rows: int = AHEAD) -> Ahead:
     share = DECLINE * (SHARE + COUNTS * (weights * last).sum()) / doubt
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low, high = betabinom.ppf(tails, rows, share * doubt, (1 - share) * doubt) if rows else (0, 0)
-    advice = TOO_EARLY if last.size < QUIET else GO_ON if last[:QUIET].any() else CAN_STOP
+    advice = TOO_EARLY if last.size < EARLY else GO_ON if last.size < QUIET or last[:QUIET].any() else CAN_STOP
     return Ahead(rows=rows, hits=float(share * rows), low=int(low), high=int(high), advice=advice)
 
 
