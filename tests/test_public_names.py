@@ -14,7 +14,7 @@ NAMES = {
     "biselect.errors": (
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
-    "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
+    "biselect.options": "Columns Compute Csv Flag Kinds Options Reviewing RowRules Search Split Watch Weighing",
     "biselect.reviews": "Caveat Kind KindList find_kinds",
     "biselect.sessions": "Ahead Found GivenAnswer QueuedRow ShownRow StaleAnswerError Standing",
     "biselect.weights": "WeighingFacts Weigher Reference WeightMap map_names",

@@ -1,11 +1,14 @@
 """A morning's work in a real browser: from a table to rows, answers, a colleague, a new export and files."""
 
+import os
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from biselect.sessions.store import SessionFile
 
@@ -95,7 +98,7 @@ def test_a_morning_s_work(tab, entrance, tmp_path, write_tables, table):
     tab.run("document.querySelector('[name=who]').value = 'Ana'; 0")
     tab.run("document.querySelector('[name=who]').dispatchEvent(new Event('change')); 0")
     tab.click("#setup button:not([type])")  # the second: a row is there
-    first = tab.wait_for(SHOWN, 60)
+    first = tab.wait_for(SHOWN, 300)
     assert tab.run("document.activeElement.id") == "name" and tab.run("document.querySelectorAll('.reasons li').length")
     assert barriers(tab) == [] and fits(tab)
 
@@ -279,3 +282,26 @@ def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, entra
     roles = "[...document.querySelectorAll('[name^=role]')].map((role) => role.value)"
     assert tab.run(roles) == ["id", "time", "number", "category"]
     assert tab.run("document.querySelector('[name=part-1-hour]').checked") and barriers(tab) == []
+
+
+def test_the_pictures_of_the_tutorial(tab, entrance, tmp_path):
+    """Drawn into docs/images by `BISELECT_PICTURES=docs/images pytest tests/app/test_browser_walk.py -k pictures`."""
+    place = Path(os.environ.get("BISELECT_PICTURES", tmp_path))
+    frauds = read_table(files("biselect.tables") / "excerpt" / "pool.parquet")
+    frauds = {row["transaction"] for row in frauds.to_pylist() if row["Class"]}
+    at_desk_width(tab)
+    let_in(tab, entrance, tmp_path)
+    tab.picture(place / "workbench-start.png")
+    tab.click(FIRST_CLICK["the demo"])
+    tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
+    tab.picture(place / "workbench-table.png")
+    tab.run("document.querySelector('[name=who]').value = 'Ana'; 0")
+    tab.run("document.querySelector('[name=who]').dispatchEvent(new Event('change')); 0")
+    tab.click("#setup button:not([type])")
+    name = tab.wait_for(SHOWN, 300)
+    for _ in range(12):
+        tab.press("n" if name in frauds else "f")
+        name = tab.wait_for(f"{SHOWN} != {name!r} && {SHOWN}")
+    tab.picture(place / "workbench-round.png")
+    assert len(SessionFile(tmp_path).standing(0).latest()) == 12
+    assert all((place / f"workbench-{one}.png").stat().st_size > 20_000 for one in ("start", "table", "round"))

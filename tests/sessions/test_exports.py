@@ -7,7 +7,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
-from biselect.options import Columns, Kinds, Rounds, Split
+from biselect.options import Columns, Kinds, Reviewing, Split
 from biselect.pages.over_time import render_answers
 from biselect.sessions.exports import (
     answers_csv,
@@ -78,7 +78,7 @@ def test_the_same_reference_stays_unless_another_is_given(monday, tmp_path):
 
 def test_the_budgets_asked_for_stay_unless_others_are_given(monday, tmp_path):
     assert turn_to(monday, tmp_path / "monday.csv").choice == 0  # the same table and options: nothing new
-    tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), rounds=Rounds(m=3, seed=5))
+    tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), reviewing=Reviewing(m=3, seed=5))
     assert {name: tuesday.record["options"][name] for name in ("k", "m", "seed")} == {"k": 4, "m": 3, "seed": 5}
     with pytest.raises(InputError, match="both name the reference"):
         turn_to(monday, tmp_path / "tuesday.csv", tmp_path / "normal.csv", from_last=True)
@@ -88,7 +88,7 @@ def test_a_folder_is_begun_gone_on_with_and_turned_to_a_new_export(tmp_path):
     normal, first, second = (export(tmp_path, name, seed) for seed, name in enumerate(("normal", "one", "two")))
     told = []
     named = bs.table(first, id="id")
-    begun = go_on(tmp_path, named, normal, rounds=Rounds(m=2, kinds=1), tell_drift=told.append)
+    begun = go_on(tmp_path, named, normal, reviewing=Reviewing(m=2, kinds=1), tell_drift=told.append)
     assert go_on(tmp_path).choice == begun.choice == 0 and told == []
     turned = go_on(tmp_path, second, from_last=True, tell_drift=told.append)
     assert turned.record["reference"].startswith("usual-rows-of-one.csv-")
@@ -97,7 +97,7 @@ def test_a_folder_is_begun_gone_on_with_and_turned_to_a_new_export(tmp_path):
         {"reference": normal},
         {"pool": bs.table(None, id="id")},
         {"from_last": True},
-        {"rounds": Rounds(m=2)},
+        {"reviewing": Reviewing(m=2)},
     ):
         with pytest.raises(InputError, match="go with the table"):
             go_on(tmp_path, **wrong)

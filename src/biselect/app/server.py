@@ -26,7 +26,7 @@ from biselect.app.jobs import EXPORT, LAST, ROLES
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
-from biselect.options import Columns, Rounds, flags_of
+from biselect.options import Columns, Reviewing, flags_of
 from biselect.pages.over_time import found_curve, learnt, queue_sum
 from biselect.sessions.exports import USUAL, summarise
 from biselect.sessions.store import FINE, GivenAnswer, SessionFile, StaleAnswerError, is_begun
@@ -49,7 +49,7 @@ DEEDS = (  # each done by the method of its name, and asked for by a form
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
 
-HELP = {name: flag.help for cls in (Columns, Rounds) for name, (_, flag) in flags_of(cls).items()}
+HELP = {name: flag.help for cls in (Columns, Reviewing) for name, (_, flag) in flags_of(cls).items()}
 KEEP = [one for one in flags_of(Columns)["duplicates"][1].choices if one != Columns().duplicates]
 
 

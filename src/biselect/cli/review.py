@@ -13,7 +13,7 @@ import typer
 from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
-from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
+from biselect.options import Columns, Csv, Flag, Options, Reviewing, Split
 from biselect.pages.terminal import show_found, show_line, show_queue, show_queued
 from biselect.pages.words import phrase
 
@@ -28,7 +28,7 @@ OUT = "Folder for answers.csv, the pages and the proof."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn(Options, heading=Rounds.heading):
+class Turn(Options, heading=Reviewing.heading):
     """Answers and exports of a session."""
 
     from_last: Annotated[
@@ -51,7 +51,7 @@ def review(
     ] = None,
     reference: Reference = None,
     k: Annotated[int, typer.Option("-k", min=1, rich_help_panel=FIRST, help="How many rows to review today.")] = 20,
-    rounds: Rounds = Rounds(),
+    reviewing: Reviewing = Reviewing(),
     split: Annotated[Split, Only("until")] = Split(),
     columns: Annotated[Columns, Only(*ROLES)] = Columns(),
     csv: Csv = Csv(),
@@ -83,7 +83,7 @@ def review(
             *(folder, Table(pool, columns, csv), reference),
             from_last=turn.from_last,
             split=split,
-            rounds=rounds,
+            reviewing=reviewing,
             tell_drift=tell_drift,
             tell_left_out=tell_left_out,
             who=turn.who,

@@ -18,7 +18,7 @@ from biselect.columns.flag import NO, YES
 from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
-from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
+from biselect.options import ANY, Columns, Kinds, Reviewing, Search, Split, Weighing, non_defaults, spell
 from biselect.pages.over_time import REVIEW_FORMAT, render_answers
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
@@ -80,7 +80,7 @@ def turn_to(
     reference: Any = None,
     *,
     from_last: bool = False,
-    rounds: Rounds = Rounds(),
+    reviewing: Reviewing = Reviewing(),
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
@@ -92,7 +92,7 @@ def turn_to(
         export: rows to review, as `biselect.review` takes a pool.
         reference: normal rows; None for those of the session, or where it splits its pool in time, to do so again.
         from_last: take the last export as reference, see `usual_rows`.
-        rounds: options instead of those of the last export.
+        reviewing: options instead of those of the last export.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
@@ -105,8 +105,10 @@ def turn_to(
             reference = usual_rows(session)
     record, (table, before) = session.record, session.sources
     again = reference is None and record["reference_until"] is not None
-    options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(rounds)}
-    weighing = Weighing(**{**record["weighing"], **({} if rounds.missing is None else {"missing": rounds.missing})})
+    options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(reviewing)}
+    weighing = Weighing(
+        **{**record["weighing"], **({} if reviewing.missing is None else {"missing": reviewing.missing})}
+    )
     return ReviewSession(
         replace(table, source=Table.of(export).source),
         None if again else before if reference is None else reference,
@@ -130,7 +132,7 @@ def go_on(
     *,
     from_last: bool = False,
     split: Split = Split(),
-    rounds: Rounds = Rounds(),
+    reviewing: Reviewing = Reviewing(),
     tell_drift: Callable[[Mapping[str, Any]], None] = lambda drift: None,
     tell_left_out: Callable[[int], None] = lambda rows: None,
     who: str = "",
@@ -148,7 +150,7 @@ def go_on(
         reference: normal rows; None for those in use.
         from_last: take the last export as reference, see `usual_rows`.
         split: see `biselect.review`.
-        rounds: what rows are chosen with; None among it for the last or the usual.
+        reviewing: what rows are chosen with; None among it for the last or the usual.
         tell_drift: called with how far a new export has moved from the reference in use, before rows are chosen.
         tell_left_out: called with how many rows of the last export the new reference does without.
         who: as they want to be called.
@@ -159,7 +161,7 @@ def go_on(
     table = Table.of(pool)
     anew = bool(non_defaults(table.columns) or non_defaults(table.csv) or non_defaults(split))
     if table.source is None:
-        if anew or non_defaults(rounds) or reference is not None or from_last:
+        if anew or non_defaults(reviewing) or reference is not None or from_last:
             raise InputError("options about tables go with the table to review; give it after the folder")
         return ReviewSession.open(folder, progress=progress)
     if is_begun(folder) and not anew:
@@ -167,7 +169,7 @@ def go_on(
         tell_drift(drift_from_reference(last, table, progress=progress))
         if from_last:
             tell_left_out(sum(answer.verdict != FINE for answer in last.answers.values()))
-        return turn_to(last, table, reference, from_last=from_last, rounds=rounds, **signed)
+        return turn_to(last, table, reference, from_last=from_last, reviewing=reviewing, **signed)
     if from_last:
         from_last_flag = spell(from_last=ANY)
         raise InputError(
@@ -176,11 +178,11 @@ def go_on(
     return ReviewSession(
         *(table, reference),
         folder=folder,
-        m=rounds.m,
+        m=reviewing.m,
         split=split,
-        weighing=Weighing(missing=rounds.missing or "weigh"),
-        kinds=Kinds(kinds=rounds.kinds),
-        search=Search(seed=rounds.seed or 0),
+        weighing=Weighing(missing=reviewing.missing or "weigh"),
+        kinds=Kinds(kinds=reviewing.kinds),
+        search=Search(seed=reviewing.seed or 0),
         **signed,
     )
 
