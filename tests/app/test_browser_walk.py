@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from base64 import b64decode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
@@ -287,14 +288,18 @@ def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, entra
 def test_the_pictures_of_the_tutorial(tab, entrance, tmp_path):
     """Drawn into docs/images by `BISELECT_PICTURES=docs/images pytest tests/app/test_browser_walk.py -k pictures`."""
     place = Path(os.environ.get("BISELECT_PICTURES", tmp_path))
+
+    def draw(name):
+        (place / f"workbench-{name}.png").write_bytes(b64decode(tab.call("Page.captureScreenshot")["data"]))
+
     frauds = read_table(files("biselect.tables") / "excerpt" / "pool.parquet")
     frauds = {row["transaction"] for row in frauds.to_pylist() if row["Class"]}
     at_desk_width(tab)
     let_in(tab, entrance, tmp_path)
-    tab.picture(place / "workbench-start.png")
+    draw("start")
     tab.click(FIRST_CLICK["the demo"])
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
-    tab.picture(place / "workbench-table.png")
+    draw("table")
     tab.run("document.querySelector('[name=who]').value = 'Ana'; 0")
     tab.run("document.querySelector('[name=who]').dispatchEvent(new Event('change')); 0")
     tab.click("#setup button:not([type])")
@@ -302,6 +307,6 @@ def test_the_pictures_of_the_tutorial(tab, entrance, tmp_path):
     for _ in range(12):
         tab.press("n" if name in frauds else "f")
         name = tab.wait_for(f"{SHOWN} != {name!r} && {SHOWN}")
-    tab.picture(place / "workbench-round.png")
+    draw("round")
     assert len(SessionFile(tmp_path).standing(0).latest()) == 12
     assert all((place / f"workbench-{one}.png").stat().st_size > 20_000 for one in ("start", "table", "round"))

@@ -295,9 +295,9 @@ def test_labels_in_the_table_reach_nothing():
         frame = pd.DataFrame(pool, columns=columns).assign(bad=labels.astype(int))
         session = bs.ReviewSession(bs.table(frame, label="bad"), pd.DataFrame(reference, columns=columns), **SMALL)
         rows = run(session, 8, lambda row: row < 10)
-        asked.append([(one.row, one.score, one.learnt, one.why, one.parts) for one in rows])
+        asked.append([(one.row, one.score, one.learnt, one.why, one.parts, one.record) for one in rows])
         asked[-1].append(session.record["kinds"])
-    assert asked[0] == asked[1]
+    assert asked[0] == asked[1] and "bad" not in rows[0].record  # nobody who reviews is told
 
 
 def test_a_table_alone_is_its_own_reference(tmp_path):

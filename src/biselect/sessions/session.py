@@ -469,7 +469,11 @@ class ReviewSession:
                 texts = pool.records(rows)
             except InputError:  # of a large table, of which some rows are held
                 texts = []
-            self._records |= zip(rows, texts or _columns_in_use(self.tables, rows), strict=True)
+            label = pool.columns.label or ""  # is counted, and told to nobody who reviews
+            for one, record in zip(rows, texts or _columns_in_use(self.tables, rows), strict=True):
+                self._records[one] = {
+                    name: text for name, text in record.items() if name not in (label, label.partition("=")[0])
+                }
         return self._records[row]
 
     def _texts(self, matrix: NamedMatrix, rows: Any) -> list[dict[str, str]]:
