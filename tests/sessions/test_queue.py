@@ -150,6 +150,13 @@ def test_what_was_answered_about_earlier_tables_teaches_the_same():
     assert queue.alike(1)[1:] == answered.alike(1)[1:] and queue.alike(1)[0] == []
 
 
+def test_open_rows_that_move_with_an_answer_are_counted():
+    queue = Queue(scored(), FEATURES)
+    queue.learn({0: NOT_FINE, 9: UNSURE})
+    like = Traits.of_pool(scored(), FEATURES, np.arange(60)).likeness(queue._held.rows(np.array([0])), queue._width)
+    assert queue.open_like(0) == int((like[1:] >= 0.5).sum()) > 0 == queue.open_like(9) == queue.open_like(30)
+
+
 def test_something_else_is_unlike_what_was_answered():
     queue = Queue(scored(), FEATURES)
     alien = queue.rows[queue.unlike([0])]

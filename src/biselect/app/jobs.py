@@ -97,7 +97,8 @@ class Jobs:
         session = self._opened()
         last = session.standing.last
         queued = session.next_row(who, unlike=unlike) if row is None else session.look_at(row, who)
-        return {"row": None if queued is None else queued.to_dict(), "choice": session.choice, "last": last}
+        row_data = None if queued is None else queued.to_dict()
+        return {"row": row_data, "choice": session.choice, "last": last, "moved": session.moved()}
 
     def export(self) -> list[str]:
         """Answers, pages and proof as files."""

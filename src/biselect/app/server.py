@@ -245,7 +245,8 @@ class Bench:
         row = _number(form, "row", 1 << 40, least=0) if form.get("row") else None
         given = {"who": form["window"], "unlike": form.get("unlike") == "yes", "row": row}
         told = self.worker.result("next", given, PATIENCE)
-        return JSONResponse(_row(**told))
+        moved = told.pop("moved")
+        return JSONResponse({**_row(**told), "moved": moved})
 
     def open(self, form: dict[str, str]) -> Response:
         """A row that was answered, as it was shown."""

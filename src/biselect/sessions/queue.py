@@ -235,6 +235,13 @@ class Queue:
         near_hits = self.lessons.hits[like >= LIKE]
         return near, int(near_hits.sum()), int((~near_hits).sum())
 
+    def open_like(self, row: int) -> int:
+        """How many open rows are like an answered one; 0 if it teaches nothing."""
+        if row not in self.lessons.rows:
+            return 0
+        alike = self.rows[self.lessons.likeness[self.lessons.rows.index(row)] >= LIKE].tolist()
+        return len({*alike} - (self._answers or {}).keys())
+
     def why(self, row: int) -> tuple[str, int, int]:
         """Why a row comes where it comes.
 

@@ -322,6 +322,12 @@ class ReviewSession:
             raise InputError(f"somebody else is looking at {self.sample_names[row]}")
         return self._show([row])[0]
 
+    def moved(self) -> int:
+        """How many open rows are like the one that was answered last, and move with it."""
+        queue, answers = self._learn(), self.answers
+        last = max(answers, key=lambda row: answers[row].number, default=None)
+        return 0 if last is None else queue.open_like(last)
+
     def queue(self, count: int = 20) -> list[QueuedRow]:
         """The open rows as they would come now, the next one first; nobody is asked anything yet."""
         return self._described(self._learn().ranking(self.taught.again)[: _count(count)])

@@ -151,9 +151,10 @@ if (at("review")) {
         there = true;
         if (String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
         draw(told);
+        if (values.answered && told.moved) at("said").textContent += " " + say("moved", {n: told.moved});
         return;
       }
-      at("said").textContent = told.error;
+      (at("step") ?? at("said")).textContent = told.error;
       if (answer && answer.status !== 409) { there = true; if (values.row) { values = {}; continue; } return; }
       await new Promise((done) => setTimeout(done, 1000));  /* another job is under way, or the server is away */
     }
@@ -185,7 +186,7 @@ if (at("review")) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === verdict));
     const note = at("note").value;
     const given = {row, verdict, after: last, name: at("name").textContent, ...(note ? {note} : {})};
-    if (await send(given)) await next();
+    if (await send(given)) await next({answered: "yes"});
   };
   const undo = async () => {
     if (busy) return;
