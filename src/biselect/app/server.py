@@ -28,7 +28,7 @@ from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
 from biselect.options import Columns, Reviewing, flags_of
 from biselect.pages.over_time import found_curve, learnt, queue_sum
-from biselect.sessions.exports import USUAL, summarise
+from biselect.sessions.exports import USUAL, summarise, summarise_table
 from biselect.sessions.store import FINE, GivenAnswer, SessionFile, StaleAnswerError, is_begun
 from biselect.tables import NO_SPLIT
 from biselect.weights.directed import usual_columns
@@ -432,8 +432,7 @@ def _row(row: dict[str, Any] | None, choice: int, last: int, answer: GivenAnswer
 
 def _beside(file: SessionFile, choice: int) -> str:
     """What stands beside the row: what was found, whether to go on, and everything that was answered."""
-    summary = summarise(file, whole=False)
-    table = summary["tables"][choice]
+    table = summarise_table(file, choice, whole=False)
     return page("beside", "bench.review", table=table, curve=found_curve(table["found"]))
 
 

@@ -273,30 +273,33 @@ def summarise(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
         file: the session.
         whole: with what was shown of each row.
     """
-    tables = []
-    for number, record in enumerate(file.choices()):
-        standing, shown = file.standing(number), file.shown(number, whole=whole)
-        rows = [
-            {
-                **{name: value for name, value in shown[row].record.items() if name != "cells"},
-                **{"row": row, "name": shown[row].name, "plain_rank": shown[row].plain_rank},
-                **{name: getattr(answer, name) for name in ("number", "verdict", "note", "who", "when")},
-            }
-            for row, answer in standing.latest().items()
-        ]
-        decided = [row["verdict"] == NOT_FINE for row in rows if row["verdict"] != UNSURE]
-        left = record["sizes"]["held"] - len(rows) - record["taught"]["again"]
-        names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
-        found = found_so_far(standing, shown, record).to_dict()
-        ahead = hits_ahead(decided, max(0, min(AHEAD, left))).to_dict()
-        tables.append({**names, "record": record, "rows": rows, "found": found, "ahead": ahead})
     return {
         "format": REVIEW_FORMAT,
         "version": __version__,
         "title": phrase("review.title"),
-        "tables": tables,
+        "tables": [summarise_table(file, number, whole=whole) for number in range(len(file.choices()))],
         "present": file.present(),
     }
+
+
+def summarise_table(file: SessionFile, number: int, *, whole: bool = True) -> dict[str, Any]:
+    """The same of one of its tables, by number."""
+    record = file.choices()[number]
+    standing, shown = file.standing(number), file.shown(number, whole=whole)
+    rows = [
+        {
+            **{name: value for name, value in shown[row].record.items() if name != "cells"},
+            **{"row": row, "name": shown[row].name, "plain_rank": shown[row].plain_rank},
+            **{name: getattr(answer, name) for name in ("number", "verdict", "note", "who", "when")},
+        }
+        for row, answer in standing.latest().items()
+    ]
+    decided = [row["verdict"] == NOT_FINE for row in rows if row["verdict"] != UNSURE]
+    left = record["sizes"]["held"] - len(rows) - record["taught"]["again"]
+    names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
+    found = found_so_far(standing, shown, record).to_dict()
+    ahead = hits_ahead(decided, max(0, min(AHEAD, left))).to_dict()
+    return {**names, "record": record, "rows": rows, "found": found, "ahead": ahead}
 
 
 def answers_csv(summary: dict[str, Any]) -> str:
