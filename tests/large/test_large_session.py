@@ -5,7 +5,9 @@ from pyarrow import parquet
 from tests.large.conftest import made
 
 import biselect as bs
+from biselect.errors import InputError
 from biselect.options import Columns, Kinds
+from biselect.sessions.exports import usual_rows
 
 OPTIONS = {"k": 8, "m": 2, "kinds": Kinds(kinds=1), "progress": False}
 
@@ -28,6 +30,8 @@ def test_the_rows_that_stand_out_are_reviewed_as_in_memory(tables, tmp_path, mon
     for _ in range(10):
         queued = session.next_row()
         session.answer(queued, queued.plain_rank <= 6)
+    with pytest.raises(InputError, match="name a file of normal rows"):
+        usual_rows(session)  # of heavy rows alone
     again = bs.ReviewSession.open(tmp_path / "large")
     assert again.queue(5) == session.queue(5) and again.found.hits == session.hits
     grown = bs.ReviewSession(*tables, folder=tmp_path / "large", **{**OPTIONS, "m": 3})  # another choice, the same rows

@@ -61,6 +61,9 @@ def usual_rows(session: ReviewSession) -> Path:
     """
     if session.file.folder is None:
         raise InputError("a session in memory has no folder to write a reference to; give it one with folder=")
+    sizes = session.record["sizes"]
+    if sizes["held"] < sizes["pool"]:
+        raise InputError("of the last export only the rows that stand out most are held; name a file of normal rows")
     kept = np.ones(len(session.sample_names), dtype=bool)
     for row, answer in session.answers.items():
         kept[row] = answer.verdict not in (NOT_FINE, UNSURE)
