@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biselect.options import Search, running
+from biselect.options import running
 
 with suppress(ImportError):  # the GPU tests run where there is no Hypothesis
     from hypothesis import settings
@@ -194,7 +194,7 @@ def small():
 
 @pytest.fixture
 def calibrated():
-    """A selection from a calibrated pool, with a hostile name in it, and its summary."""
+    """A selection from a calibrated pool, with a hostile name in it, and its report."""
     import pandas as pd
 
     import biselect as bs
@@ -206,28 +206,7 @@ def calibrated():
     pool["label"] = np.isin(np.arange(30), [4, 11])
     with running("biselect <p>"):
         review = bs.review(bs.table(pool, label="label"), reference, k=2, m=2, title="Test")
-    return review.selection, {**review.summary, "view": None}
-
-
-@pytest.fixture
-def explored():
-    """A calibrated pool with its selection, neighbours, block and view; one name tries to leave its script."""
-    import pyarrow as pa
-
-    import biselect as bs
-    from biselect.reviews._explorer import shared_block
-
-    rng = np.random.default_rng(1)
-    reference, pool = rng.normal(size=(300, 6)), rng.normal(size=(40, 6))
-    reference[:, 5] = rng.random(300) < 0.002  # nearly constant
-    reference[0, 5] = 1.0
-    pool[[4, 9], 2] = 9.0
-    hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
-    names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
-    table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
-    review = bs.review(bs.table(table, id="name"), reference, k=3, m=2, search=Search(neighbours=(1, 1)))
-    block = shared_block(review.selection, review.neighbours)
-    return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]
+    return review.selection, review.summary
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
     python -m benchmarks.bench_block                    # 5 s for each, on a machine that does nothing else
     python -m benchmarks.bench_block --processor        # 5 s of one processor for each, on a machine that does
 
-Tables (.npz with X and y): 2,000 reference rows, 1,000 pool rows, `Weigher().problem(pool, k, m, marginals="none")`;
+Tables (.npz with X and y): 2,000 reference rows, 1,000 pool rows, `Weigher().plain_problem(pool, k, m)`;
 k of at most half of the pool, m of fewer than all columns. Kernels are compiled before. Labels are not used.
 """
 
@@ -33,7 +33,7 @@ def problems(folder, only):
         for k in K:
             for m in M:
                 if 2 * k <= len(pool) and m < pool.shape[1]:
-                    yield f"{name} ({k}, {m})", block.problem(pool, k=k, m=m, marginals="none")
+                    yield f"{name} ({k}, {m})", block.plain_problem(pool, k=k, m=m)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ import pandas as pd
 import biselect as bs
 from benchmarks.review_cases import credit_card_cases, table_cases
 from biselect.options import Kinds, Search
+from biselect.reviews.finding import holding_rows
 
 POOL, REFERENCE, PLANTED, ALIKE = 900, 1800, 19, (0, 2, 6, 12, 18)
 MIX = np.random.default_rng(1).normal(size=(3, 12))
@@ -135,14 +136,8 @@ def on_credit_card(path, draws):
         review = bs.review(pool, reference, k=25, **OPTIONS)
         line = review.summary["false_share"]
         rows = 0 if line is None else line["pool"]
-        scores, others = (
-            review.tables.scoring.pool_scores(review.selection.features),
-            review.tables.scoring.reference_scores(review.selection.features),
-        )
-        from biselect.reviews.finding import rows_that_hold
-
-        holds = rows_that_hold(scores, others)
-        false = (holds & ~y).sum() / max(1, holds.sum())
+        holds = holding_rows(review.finding, review.tables, review.selection.features)
+        false = 0.0 if holds is None else (holds & ~y).sum() / max(1, holds.sum())
         print(f"{name} {draw}: {rows} rows hold, false share {false:.2f}; {int(y.sum())} frauds", flush=True)
 
 

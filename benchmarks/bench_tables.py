@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors
 
@@ -88,34 +89,39 @@ def neighbour_scores(reference, pool):
     return {f"neighbour {number}": distances[:, min(number + own, most) - 1] for number in NEIGHBOURS}
 
 
-def means(cases, best_possible):
+def hits(name, seed, case, k, unit):
+    """Of one case each method's share of what can be found, and whether the default's answer is proven."""
+    warnings.filterwarnings("ignore")  # of the peers
+    reference, pool, y = case
+    rows, is_proven = forms(case, k)
+    scores = detector_scores(reference, pool, seed) | neighbour_scores(reference, pool)
+    rows |= {method: np.argsort(-score, kind="stable")[:k] for method, score in scores.items()}
+    return name, seed, {method: float(y[chosen].sum() / unit) for method, chosen in rows.items()}, is_proven
+
+
+def means(cases, best_possible, jobs):
     """For each table or reference and each method its mean over splits or draws, and how many answers are proven."""
     shares: dict[str, dict[str, list[float]]] = {}
     proven = []
-    for name, seed, case in cases:
-        if case[0].shape[1] > MOST_COLUMNS:
-            continue
-        k, unit = best_possible(case)
-        reference, pool, y = case
-        rows, is_proven = forms(case, k)
-        scores = detector_scores(reference, pool, seed) | neighbour_scores(reference, pool)
-        rows |= {method: np.argsort(-score, kind="stable")[:k] for method, score in scores.items()}
+    narrow = (one for one in cases if one[2][0].shape[1] <= MOST_COLUMNS)
+    calls = (delayed(hits)(name, seed, case, *best_possible(case)) for name, seed, case in narrow)
+    for name, seed, found, is_proven in Parallel(n_jobs=jobs, return_as="generator")(calls):
         proven.append(is_proven)
-        for method, chosen in rows.items():
-            shares.setdefault(name, {}).setdefault(method, []).append(float(y[chosen].sum() / unit))
-        print(name, seed, {method: round(values[-1], 2) for method, values in shares[name].items()}, flush=True)
+        for method, share in found.items():
+            shares.setdefault(name, {}).setdefault(method, []).append(share)
+        print(name, seed, {method: round(share, 2) for method, share in found.items()}, flush=True)
     table = {name: {method: float(np.mean(values)) for method, values in own.items()} for name, own in shares.items()}
     return table, {"answers": len(proven), "proven": sum(proven)}
 
 
-def on_tables(cases, splits, protocol):
+def on_tables(cases, splits, protocol, jobs):
     """Mean over tables of the share of attainable hits, its standard error, and mean rank among the methods."""
 
     def best_possible(case):
         k = max(1, min(K, len(case[1]) // 5))
         return k, min(k, int(case[2].sum()))
 
-    table, proven = means(cases, best_possible)
+    table, proven = means(cases, best_possible, jobs)
     methods = list(next(iter(table.values())))
     figures = np.array([list(own.values()) for own in table.values()])
     ranks, errors = rankdata(-figures, axis=1).mean(axis=0), figures.std(axis=0, ddof=1) / len(figures) ** 0.5
@@ -135,10 +141,10 @@ def kinds_of(case):
     return {"distinct frauds in five kinds": sum(frauds), "purest of three kinds": max(frauds[:PURE])}
 
 
-def on_credit_card(path, draws, first):
+def on_credit_card(path, draws, first, jobs):
     """Mean number of frauds by reference, and what kinds hold."""
     drawn = range(first, first + draws)
-    frauds, proven = means(credit_card_cases(path, drawn), lambda case: (K_CREDIT_CARD, 1))
+    frauds, proven = means(credit_card_cases(path, drawn), lambda case: (K_CREDIT_CARD, 1), jobs)
     print(f"\nfrauds of {K_CREDIT_CARD}, mean over {draws} draws from {first}")
     for method in frauds["fresh"]:
         print(f"{method:22s} fresh {frauds['fresh'][method]:5.2f}  stale {frauds['stale'][method]:5.2f}")
@@ -161,17 +167,17 @@ def main() -> None:
     parser.add_argument("--credit-card", type=Path, help="measure on pools of this table instead")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--first", type=int, default=100, help="the first draw; 0 to 5 were used to choose")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures go (default: %(default)s)")
     args = parser.parse_args()
-    warnings.filterwarnings("ignore")  # of the peers
     need("pyod")
     if args.credit_card:
-        part, figures = "credit card", on_credit_card(args.credit_card, args.draws, args.first)
+        part, figures = "credit card", on_credit_card(args.credit_card, args.draws, args.first, args.jobs)
     elif any(args.tables.glob("*.npz")):
         part = "alone" if args.alone else "clean" if args.clean else "contaminated"
         splits = range(args.splits)
         cases = alone_cases(args.tables, splits) if args.alone else table_cases(args.tables, splits, clean=args.clean)
-        figures = on_tables(cases, args.splits, part)
+        figures = on_tables(cases, args.splits, part, args.jobs)
     else:
         sys.exit(
             f"There are no .npz files in {args.tables}. Name a folder of labelled tables with --tables, each file with "

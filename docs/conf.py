@@ -40,7 +40,12 @@ nitpick_ignore = [
     ("py:obj", "biselect_studies.experiments"),  # described by the studies
     ("py:obj", "biselect.columns.counts"),  # this and the next two: between passes over a large table
     ("py:class", "biselect.weights.reference.Windows"),
-    ("py:class", "biselect.weights.weigher.PoolFacts"),
+    ("py:class", "biselect.weights.weighed_tables.WeighedTables"),  # this and the next four: the one score
+    ("py:class", "biselect.weights.scoring.Scoring"),
+    ("py:obj", "biselect.weights.scoring.Scoring"),
+    ("py:class", "biselect.weights.directed.CellWeights"),
+    ("py:class", "biselect.weights.whole_row.WholeRow"),
+    ("py:class", "biselect.reviews._null.Null"),  # the draws of a finding
     ("py:class", "biselect.tables._frames.NamedMatrix"),  # a table as the weigher takes it
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),

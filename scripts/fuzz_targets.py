@@ -206,9 +206,7 @@ def use_table(path: Path, index: int) -> None:
         attempts.append(lambda: summed_up(path, Threads(), steps_of(False)))
     if index % WHOLE_REVIEW == 0:
         attempts.append(
-            lambda: bs.review(
-                path, path, k=1, m=1, kinds=Kinds(kinds=1, null_draws=0), search=Search(neighbours=(0, 0))
-            ).report()
+            lambda: bs.review(path, path, k=1, m=1, kinds=Kinds(kinds=1), search=Search(neighbours=(0, 0))).report()
         )
     for attempt in attempts:
         tried(attempt)
@@ -309,19 +307,18 @@ def calibration_seeds() -> list[bytes]:
     from biselect.weights.alignment import Shift
 
     names = ("x", "n", "gap", "kind", "ok")
-    calibrator, one = Weigher(), np.ones(1)
+    one = np.ones(1)
     reference = Reference.of([table().select(names)])
     return [
         Weighing(
             features=FeatureColumns(names=names, kept=names),
-            calibrator=calibrator.fit(reference).for_weights(),
+            weigher=Weigher().fit(reference).for_weights(),
             reference=reference,
             shifts=shifts,
             roles=Roles(),
-            question={"k": 2, "m": 2, "coupling_weight": 1.0, "marginals": marginals, "drift": "keep", "rules": {}},
+            question={"k": 2, "m": 2, "drift": "keep", "rules": {}},
         ).to_bytes()
         for shifts in (None, Shift(columns=(0,), middles=one, factors=one, targets=one))
-        for marginals in ("none", "isolation")
     ]
 
 
@@ -405,9 +402,7 @@ def answer() -> dict[str, bytes]:
     """All files of an answer with its proof."""
     with tempfile.TemporaryDirectory() as folder:
         content = table().drop(["when"])
-        review = bs.review(
-            bs.table(content, id="id", label="ok"), content, k=2, m=2, kinds=Kinds(kinds=2, null_draws=0)
-        )
+        review = bs.review(bs.table(content, id="id", label="ok"), content, k=2, m=2, kinds=Kinds(kinds=2))
         review.save(folder, proof=True)
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 

@@ -15,7 +15,7 @@ def problem() -> bs.SelectionProblem:
     rng = np.random.default_rng(2)
     reference, pool = rng.normal(size=(500, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
     pool[np.ix_([2, 5, 6, 10], [1, 4, 6])] += 2.4
-    return Weigher().fit(reference).problem(pool, k=4, m=3)
+    return Weigher().fit(reference).plain_problem(pool, k=4, m=3)
 
 
 def mark(axes, x: float, y: float, share: float) -> None:

@@ -28,7 +28,7 @@ def trained():
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
-    ansatz = Ansatz(Weigher().fit(reference).problem(pool, k=3, m=2), depth=3)
+    ansatz = Ansatz(Weigher().fit(reference).plain_problem(pool, k=3, m=2), depth=3)
     return ansatz, ansatz.train(objective="energy", evaluations=400, seed=0)
 
 

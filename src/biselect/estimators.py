@@ -58,6 +58,7 @@ class _Checked(BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
+        refuse_others(self.columns or Columns(), "types")
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             rows = Table(X).read()
@@ -82,7 +83,6 @@ class _Checked(BaseEstimator):
     def _guess(self, rows: Any) -> None:
         """Find the columns of a frame that are weighed, as `biselect.review` does, and say which are not."""
         columns = self.columns or Columns()
-        refuse_others(columns, "types")
         guess = guess_roles([rows], columns)
         self.roles_ = Roles.of(guess.described, names=rows.column_names)
         features, dates = self.roles_.features_of(rows, rows)

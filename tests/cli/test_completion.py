@@ -24,7 +24,6 @@ def complete(run, monkeypatch, line, shell="bash"):
         ("biselect select p.csv --solver exa", ["exact"]),
         ("biselect select p.csv --map gaussian-", ["gaussian-robust"]),
         ("biselect select p.csv --preset ", ["default", "paper"]),
-        ("biselect select p.csv -m a", ["auto"]),
         ("biselect train p.npz --target bo", ["boston"]),
         ("biselect run here --on noi", ["noisy:FakeBoston"]),
         ("biselect select absent.csv --exclude a", []),

@@ -20,7 +20,7 @@ id-column = "id"
 exclude = ["fraud", "u"]
 neighbours = [1, 0]
 open = false
-null_draws = 5
+kinds = 3
 column = {y = "number"}
 """
 
@@ -56,7 +56,7 @@ def test_the_command_line_beats_the_file(run, here):
     done = run("select", "pool.parquet", "-k", "3", "--exclude", "fraud", "--quiet", "--json")
     assert done.err == "" and len(json.loads(done.out)["samples"]) == 3
     helped = run("select", "-h").out
-    assert "[biselect.toml: 2]" in helped and "[biselect.toml: 5]" in helped
+    assert "[biselect.toml: 2]" in helped and "[biselect.toml: 3]" in helped
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_the_users_own_file_may_reach_out_and_gives_way_to_that_of_the_folder(ru
     assert json.loads((here.parent / "own answer" / "selection.json").read_text())["samples"] == ["r3", "r7"]
     assert json.loads(run("doctor", "--json").out)["defaults"]["file"] == f"{here / 'biselect.toml'}, {own}"
     own.write_text("[select]\non = 'dask://127.0.0.1:1'\n")
-    refused = run("select", "pool.parquet", "-m", "2", "--reference", "reference.parquet", "--score-column", "u")
+    refused = run("select", "pool.parquet", "-m", "2", "--reference", "reference.parquet", "--duplicates", "first")
     assert refused.code == 2 and "on=" in refused.err.replace("--on ", "on=")  # taken from there, as if typed
     own.write_text("[select]\nno-such = 1\n")
     assert str(own) in run("select", "pool.parquet", "-m", "2").err.replace("\n", "")

@@ -13,7 +13,7 @@ import biselect as bs
 FILES = [name for name in EXPORTS if "frame" not in name]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_one_command_finds_what_was_planted(run, tmp_path, monkeypatch, name):
     export = EXPORTS[name](tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -28,7 +28,7 @@ def test_one_command_finds_what_was_planted(run, tmp_path, monkeypatch, name):
     assert len(found) >= 0.75 * len(export.planted), (answer["features"], found)
 
 
-@pytest.mark.parametrize("name", EXPORTS.keys() - FILES)
+@pytest.mark.parametrize("name", sorted(EXPORTS.keys() - FILES))
 def test_one_call_finds_what_was_planted_in_a_frame(tmp_path, name):
     export = EXPORTS[name](tmp_path)
     review = bs.review(export.source, progress=False)

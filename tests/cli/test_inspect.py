@@ -190,7 +190,7 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
         "dates 31.12.2025 in 'Buchungstag'",
         "'n/a' and '-' missing in 'Betrag'",
         "5 rows left out: another one has the same id.",
-        "'Betrug': 'ja' in it is taken for a known positive: shown, never used. Otherwise say --column Betrug=category.",
+        "'Betrug': 'ja' in it is taken for a known positive: shown, never used. Otherwise say --column Betrug=catego",
         "'Buchungs-Nr': names the rows; 5 rows repeat an earlier one in every column: the first of each is kept.",
         "whole numbers whose name says that they name things: a category, no quantity. Otherwise say --column 'Händler",
         "'PLZ': digits, some of which begin with 0: kept as text, a category. Otherwise say --column PLZ=number.",

@@ -29,7 +29,8 @@ def test_solve_takes_problems_and_weight_tables(run, tmp_path):
         assert (answer["samples"], answer["feature_indices"], answer["score"]) == (["a", "c"], [0, 2], 8.0)
     other = json.loads(run("solve", tmp_path / "p.npz", "-k", 1, "--json").out)
     assert len(other["samples"]) == 1
-    assert "Look at these 2: 0, 2" in run("solve", tmp_path / "p.npz").out
+    said = run("solve", tmp_path / "p.npz").out
+    assert "Review these 2: 0, 2 together" in said and "Proven: no other choice scores higher than 8.00." in said
 
 
 @pytest.mark.parametrize(

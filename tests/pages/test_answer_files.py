@@ -24,39 +24,37 @@ def test_files_are_written_whole(calibrated, tmp_path):
     assert (tmp_path / "new" / "folder" / "selection.json").read_bytes() == first
     assert SelectionProblem.load(tmp_path / "new" / "folder" / "problem.npz").digest == selection.problem.digest
     content = json.loads(first)
-    assert list(content) == [
+    first = {
         "samples",
         "sample_indices",
         "features",
+        "directions",
         "feature_indices",
         "score",
         "energy",
         "bound",
         "gap",
-        "proven_optimal",
-        "proof_checked",
-        "solver",
-        "components",
-        "problem_hash",
-        "version",
-        "how_many",
-        "kinds",
-    ]
-    assert [kind["features"] for kind in content["kinds"]] == [
-        kind["selection"]["features"] for kind in summary["kinds"]["found"]
-    ]
+    }
+    first |= {"proven_optimal", "proof_checked", "solver", "components", "problem_hash"}
+    assert {*content} == first | {"reference", "version", "finding", "kinds"}
+    assert {*content["finding"]} == {"case", "chosen", "rows", "expected", "interval", "p", "text"}
+    assert {*content["kinds"][0]} == first | {"name", "nearness", "p"}
+    for kind, told in zip(content["kinds"], summary["kinds"]["list"], strict=True):
+        assert kind == {key: told[key] for key in ("name", "nearness", "p")} | told["selection"]
 
 
-def test_the_explanation_lists_each_chosen_cell_and_quotes_names(calibrated):
+def test_the_explanation_lists_each_part_and_quotes_names(calibrated):
     selection, summary = calibrated
     everything = list(csv.DictReader(io.StringIO(explanation_csv(summary))))
-    lines = [line for line in everything if not line["kind"]]
-    assert len(lines) == 4
-    assert len(everything) == 4 + 4 * len(summary["kinds"]["found"])
-    assert {unguarded(line["sample"]) for line in lines} == set(selection.sample_names) and any(
-        "script" in name for name in selection.sample_names
-    )
-    assert sum(float(line["adds"]) for line in lines) == pytest.approx(summary["parts"]["coupling"]["score"])
+    for kind in summary["kinds"]["list"]:
+        lines = [line for line in everything if line["kind"] == str(kind["number"])]
+        assert len(lines) == 2 * 5  # a line for each row and column
+        assert {unguarded(line["sample"]) for line in lines} == {row["name"] for row in kind["rows"]}
+        assert sum(float(line["part"]) for line in lines) == pytest.approx(kind["selection"]["score"])
+    assert any("script" in line["sample"] for line in everything) and everything[0]["kind"] == "1"
+    assert {line["sample"] for line in everything if line["kind"] == "1"} == {
+        line["sample"] for line in everything if unguarded(line["sample"]) in selection.sample_names
+    }
 
 
 def test_nothing_is_left_behind_where_writing_fails(calibrated, tmp_path):

@@ -27,14 +27,15 @@ def test_rows_values_directions_and_reasons_are_on_screen(pool, reference):
         bs.table(pool, label="label", columns=Columns(show=["note"])), reference, k=1, m=3, kinds=Kinds(kinds=1)
     )
     page = found._repr_html_()
-    for text in ("9 ▲", "-9 ▼", "new</td>", "yes</td>", "higher than all 80 reference rows", "&lt;b&gt;seen", "proven"):
+    for text in ("9 ▲", "-9 ▼", "new</td>", "yes</td>", "kind new (normal usual)", "&lt;b&gt;seen", "proven"):
         assert text in page
     assert "<script" not in page and "<b>" not in page
 
 
 def test_the_finding_comes_first_where_there_is_one(pool, reference):
     found = bs.review(pool[list("abcd")], reference[list("abcd")], k=1, m=2, kinds=Kinds(kinds=1))
-    found.summary["finding"] = {"words": "1 of these 1 stands out in a & b"}
+    assert f'<p class="lead">{found.summary["finding"]["text"]}</p>' in found._repr_html_()
+    found.summary["finding"] = {"text": "1 of these 1 stands out in a & b"}
     assert '<p class="lead">1 of these 1 stands out in a &amp; b</p>' in found._repr_html_()
     found.summary["finding"] = None
     assert '<p class="lead">What stands out</p>' in found._repr_html_()

@@ -76,6 +76,16 @@ def test_a_picture_is_drawn_where_it_is_told_to(review, watched):
     assert pyplot.get_fignums() == []  # and on no other figure
 
 
+def test_bars_are_the_parts_that_the_page_tells(review):
+    axes = bs.plot.reasons(review)
+    rows = review.summary["kinds"]["list"][0]["rows"]
+    widths = [[bar.get_width() for bar in bars] for bars in axes.containers]
+    for drawn, name in zip(widths[:2], review.kinds[0].column_names, strict=True):
+        parts = [part["part"] for row in rows for part in row["parts"] if part["column"] == name]
+        assert sorted(drawn) == pytest.approx(sorted(parts))
+    assert np.sum(widths, axis=0) == pytest.approx([row["score"] for row in rows])
+
+
 def test_direction_has_two_hues(review):
     axes = bs.plot.block(review)
     image = axes.images[0].get_array()

@@ -1,26 +1,17 @@
-"""Reviews of a table that is its own reference, which no door of the library opens yet."""
+"""Reviews of a table that is its own reference."""
 
 from typing import Any
 
 import biselect as bs
-from biselect.options import RowRules, Weighing
-from biselect.reviews.caveats import Caveats
-from biselect.reviews.kinds import find_kinds
-from biselect.reviews.result import Review, make_review
-from biselect.tables import open_pool
-from biselect.weights.paper import Form
-from biselect.weights.weighed_tables import WeighedTables
-
-REPRODUCE = {"command": "biselect.review(pool)", "seed": 0, "inputs": []}
+from biselect.options import Kinds, RowRules, Search, Weighing
+from biselect.reviews.result import Review
 
 
 def review_alone(
     frame: Any, k: int, m: int, *, rules: RowRules = RowRules(), weighing: Weighing = Weighing(), kinds: int = 1
 ) -> Review:
     """Choose from a table whose rows are compared with each other."""
-    pool, form = open_pool(frame, frame), Form.of(weighing)
-    vars(pool)["matrices"] = (pool.matrices[1],) * 2
-    tables = WeighedTables.of(pool, form, seed=0).scored(k, m, rules)
-    unusual = find_kinds(bs.solve(tables.problem(rules)), kinds=kinds)
-    nearby = [unusual[0].selection]
-    return make_review(unusual, nearby, Caveats(), table=tables, title="Alone", reproduce=REPRODUCE)
+    search = Search(neighbours=(0, 0))
+    return bs.review(
+        frame, k=k, m=m, rules=rules, weighing=weighing, kinds=Kinds(kinds=kinds), search=search, progress=False
+    )

@@ -2,7 +2,7 @@
 
 A forger here has the whole library: hashes are sealed anew, forged problems are solved and proven, and every text is
 told again from them. `FILES` are refused without the table; `TABLE` hold together by themselves, and only the table
-shows it.
+shows it. Every entry of a report is changed once by itself: what then passes is named in `TRUSTED`.
 """
 
 import csv
@@ -10,8 +10,10 @@ import hashlib
 import io
 import json
 import shutil
-from copy import deepcopy
+from contextlib import suppress
+from copy import copy, deepcopy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -21,24 +23,25 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.core.proof import Screen
-from biselect.core.untrusted import packed_arrays, read_arrays
+from biselect.core.untrusted import csv_text, packed_arrays, read_arrays
 from biselect.errors import BiselectError, InputError
 from biselect.large import _collecting as collecting
 from biselect.large import _survey as survey
-from biselect.large import _weighing as large_weighing
 from biselect.large import dataset as parts
 from biselect.large import gathering, opening
-from biselect.large._collecting import moved_back
-from biselect.large.gathering import pool_of
 from biselect.options import Columns, Kinds, RowRules, Search, Split, Weighing
-from biselect.pages.answer_files import told_files
+from biselect.pages.answer_files import EXPLAINED, told_files
+from biselect.pages.words import phrase, words_of
 from biselect.reviews import answer_check
+from biselect.reviews._view import WholeTable, report_data
 from biselect.reviews.answer_check import check_answer
+from biselect.reviews.caveats import Caveats
 from biselect.reviews.kinds import find_kinds, kinds_bytes
-from biselect.solvers.representatives import solve_for_whole, with_stand_ins, without_stand_ins
-from biselect.weights.evidence import WeighedPool
+from biselect.reviews.result import review_problem
+from biselect.solvers.representatives import of_kept_rows, solve_for_whole, with_stand_ins, without_stand_ins
 
 ROWS, K, M = 1500, 6, 2
+MADE = {}  # the review in each folder
 SHAPES = {
     "plain": {},
     "kinds": {"kinds": Kinds(kinds=3), "search": Search(neighbours=(1, 1))},
@@ -51,11 +54,14 @@ SHAPES = {
     "must columns": {"rules": RowRules(must_columns=["x0"])},
     "no ids": {"kinds": Kinds(kinds=2)},
     "keep": {"weighing": Weighing(drift="keep", missing="median", map="ecdf")},
+    "own reference": {"kinds": Kinds(kinds=2)},
 }
-COLUMNS = dict.fromkeys(SHAPES, Columns(id="id", exclude=["group"])) | {
-    "rules": Columns(id="id"),
-    "rules and kinds": Columns(id="id"),
-    "no ids": Columns(exclude=["id"], show=["group"]),
+OTHER_SHAPES = [shape for shape in SHAPES if shape != "kinds"]
+COLUMNS = dict.fromkeys(SHAPES, Columns(id="order_id", exclude=["group"])) | {
+    "kinds": Columns(id="order_id", label="land=it", show=["group", "order_id"]),
+    "rules": Columns(id="order_id"),
+    "rules and kinds": Columns(id="order_id"),
+    "no ids": Columns(exclude=["order_id"], show=["group"]),
 }
 
 
@@ -66,14 +72,14 @@ def tables():
     for rows in (ROWS, 800):
         content = {f"x{j}": rng.standard_t(6, rows) for j in range(5)}
         if rows == ROWS:
-            at = rng.choice(rows, 9, replace=False)
+            at = rng.choice(rows, 30, replace=False)
             for j in (1, 3):
-                content[f"x{j}"][at] += 7 + rng.random(9)
+                content[f"x{j}"][at] += 7 + rng.random(30)
             content["x4"] += 0.6
         content["x0"][rng.random(rows) < 0.01] = np.nan
         content["land"] = rng.choice(["de", "fr", "it"], rows, p=[0.6, 0.39, 0.01])
         content["open"] = rng.random(rows) < 0.97
-        content["id"] = [f"r{i}" for i in range(rows)]
+        content["order_id"] = [f"r{i}" for i in range(rows)]
         content["group"] = rng.integers(0, 12, rows).astype(str)
         made.append(pa.table(content))
     return made
@@ -101,20 +107,21 @@ def tiny():
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
     """The folder of an honest answer of each shape, made when it is first asked for."""
-    home, made = tmp_path_factory.mktemp("answers"), {}
+    home = tmp_path_factory.mktemp("answers")
     pool, reference = tables()
     pq.write_table(pool, home / "pool.parquet", row_group_size=500)
     pq.write_table(reference, home / "reference.parquet")
 
     def answer(shape):
-        if shape not in made:
+        folder = home / shape
+        if folder not in MADE:
             asked = {"k": K, "m": M, "kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
             table = bs.table(str(home / "pool.parquet"), columns=COLUMNS[shape])
-            found = bs.review(table, str(home / "reference.parquet"), **{**asked, **SHAPES[shape]})
-            assert found.selection.proof is not None and found.problem.n_samples < ROWS / 2
-            found.save(home / shape, proof=True)
-            made[shape] = found
-        return home / shape
+            normal = None if shape == "own reference" else str(home / "reference.parquet")
+            MADE[folder] = bs.review(table, normal, **{**asked, **SHAPES[shape]})
+            assert MADE[folder].selection.proof is not None and MADE[folder].problem.n_samples < ROWS / 2
+            MADE[folder].save(folder, proof=True)
+        return folder
 
     return answer
 
@@ -126,13 +133,18 @@ class UnchangedError(Exception):
 class Forger:
     """An answer's folder, taken apart; what is changed is written with all hashes right."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, kinds):
+        self.folder, self.kinds = folder, kinds
         self.report = json.loads((folder / "report.json").read_text())
         self.proof = json.loads((folder / "proof.json").read_text())
         self.problem = SelectionProblem.load(folder / "problem.npz")
         self.screen = self.proof.get("screen")
         self.kept = self.problem if self.screen is None else without_stand_ins(self.problem)
+
+    @property
+    def most(self):
+        """What any other row adds at most."""
+        return None if self.screen is None else float(self.problem.sample_scores[-1])
 
     def told(self):
         """Write all texts as report.json tells them."""
@@ -153,55 +165,64 @@ class Forger:
         change(header, arrays)
         (self.folder / name).write_bytes(packed_arrays(header, arrays))
 
-    def solved(self, kept, *, positions=None, most=None, heavy="same"):
-        """Solve and prove another problem, and tell everything anew, as far as it follows from the problem."""
-        most = float(self.problem.sample_scores[-1]) if most is None else most
+    def solved(
+        self, kept, *, positions=None, most=None, heavy="same", following=lambda question: question, others=None
+    ):
+        """Solve and prove another problem with its further kinds, and tell everything anew, as a table would be told.
+
+        `following` changes the question of a further kind, `others` what other rows add to it.
+        """
+        most = self.most if most is None else most
         found = solve_for_whole(kept, most, "exact")
         assert found.proven_optimal and found.proof is not None
-        positions = self.screen["kept"] if positions is None else positions
-        heavy = self.screen["heavy"] if heavy == "same" else heavy
-        screen = Screen(rows=self.screen["rows"], kept_rows=list(positions), heavy=heavy)
-        found = replace(found, proof=replace(found.proof, screen=screen))
+        if self.screen is not None:
+            positions = self.screen["kept"] if positions is None else positions
+            heavy = self.screen["heavy"] if heavy == "same" else heavy
+            screen = Screen(rows=self.screen["rows"], kept_rows=list(positions), heavy=heavy)
+            found = replace(found, proof=replace(found.proof, screen=screen))
         found.problem.save(self.folder / "problem.npz")
         found.save_proof(self.folder / "proof.json")
-        told = found.to_dict()
-        self.report["selection"] = told | {"solver": self.report["selection"]["solver"]}
-        self.report["budgets"] |= {"k": kept.k, "m": kept.m}
-        self.retell(found, kept)
+        others, first = most if others is None else others, of_kept_rows(found, kept)
+        kinds = find_kinds(
+            first,
+            kinds=len(self.report["kinds"]["list"]),
+            solved=found,
+            answer=lambda question: solve_for_whole(following(question), others, "exact"),
+        )
+        if len(kinds) > 1:
+            (self.folder / "kinds.npz").write_bytes(kinds_bytes(kinds))
+        whole = None
+        if most is not None:
+            facts = {"rows": self.screen["rows"], "reference_rows": 0, "positives": None, "missing": 0}
+            whole = WholeTable(kept=kept, most=most, **facts)
+        asked = {"title": self.report["title"], "reproduce": self.report["reproduce"], "whole": whole}
+        told = plain(report_data(kinds, [first], Caveats(), **asked))
+        part = self.report["kinds"]["list"][0]["rows"][0]["parts"][0]
+        for kind in told["kinds"]["list"]:
+            for row in kind["rows"]:  # what a row is worth as a whole goes to the first column
+                cells = {one["column"]: one["part"] for one in row["parts"]}
+                alone = cells.pop(words_of().alone, 0.0)
+                row["parts"] = [
+                    part | {"column": name, "part": cells.get(name, 0.0) + alone * (at == 0)}
+                    for at, name in enumerate(kept.column_names)
+                ]
+        if self.report["finding"] is not None:
+            told["finding"] = self.report["finding"] | {"pool_rows": [], "traits": []}
+        names = ("noun", "reference", "false_share", "calibration", "tables", "warnings")
+        self.report = told | {name: self.report[name] for name in names}
+        self.retell(kinds)
 
-    def retell(self, found, kept, kinds=None):
-        """Let the report say what the checker expects of it."""
-        view = self.report["view"]
-        view["rows"] = [{**view["rows"][0], "name": name} for name in found.sample_names]
-        view["columns"] = [{**view["columns"][0], "name": name} for name in found.feature_names]
-        block = [list(range(kept.k)), list(range(kept.m))]
-        view["budgets"] = [{**view["budgets"][view["answer"]], "rows": block[0], "columns": block[1]}]
-        view |= {"answer": 0, "values": [[1.0] * kept.m] * kept.k, "words": [[0] * kept.m] * kept.k}
-        view |= {"sides": ["h" * kept.m] * kept.k} | {key: [[1] * kept.m] * kept.k for key in ("below", "above")}
-        positions = json.loads((self.folder / "proof.json").read_text())["screen"]["kept"]
-        ours = answer_check._expected(found, kept, self.screen["rows"], kinds, self.report, self.pool(positions))
-        self.report = merged(self.report, json.loads(json.dumps(ours)))
+    def retell(self, kinds=None):
+        """Let everything follow from the report that follows from it, as the checker has it."""
+        kinds = self.kinds if kinds is None else kinds
+        screen = None if self.screen is None else SimpleNamespace(score=kinds[0].solved.problem.sample_scores[-1])
+        rows = kinds[0].selection.problem.n_samples if self.screen is None else self.screen["rows"]
+        self.report = plain(answer_check._expected(kinds, rows, self.report, None, screen))
         self.told()
 
-    def pool(self, positions):
-        """These rows of the table, so that values and reasons can be told of them."""
-        weighing, rows = large_weighing.Weighing.load(self.folder / "calibration.npz"), tables()[0].take(positions)
-        pool = pool_of(rows, np.array(positions), weighing.roles, weighing.features, rows)
-        weighed = moved_back(weighing.features.matrix(rows, np.array(positions)), weighing.shifts)
-        per = weighing.question["rules"]["per"]
-        return WeighedPool(pool=pool, calibrator=weighing.calibrator, per=per, weighed=weighed)
 
-
-def merged(told, ours):
-    """What is told, with everything that we know in its place."""
-    if isinstance(ours, dict) and isinstance(told, dict):
-        known = {name: value for name, value in ours.items() if value or name not in answer_check.OF_TABLE}
-        known = {name: value for name, value in known.items() if name not in ("warnings", "guarantee", "labels")}
-        return {**told, **{name: merged(told[name], value) if name in told else value for name, value in known.items()}}
-    if isinstance(ours, list) and isinstance(told, list) and told and isinstance(told[0], dict):
-        pattern = [told[min(at, len(told) - 1)] for at in range(len(ours))]
-        return [merged(one, other) for one, other in zip(pattern, ours, strict=True)]
-    return ours
+def plain(content):
+    return json.loads(json.dumps(content))
 
 
 def text(name, old, new, count=1):
@@ -216,32 +237,18 @@ def text(name, old, new, count=1):
     return forge
 
 
-def field(name, key, value):
-    """Change one entry of a JSON text, and nothing else."""
-
-    def forge(it):
-        content = json.loads((it.folder / name).read_text())
-        at = content
-        for part in key[:-1]:
-            at = at[part]
-        at[key[-1]] = value(at[key[-1]]) if callable(value) else value
-        (it.folder / name).write_text(json.dumps(content, indent=2 if name == "selection.json" else 1) + "\n")
-
-    return forge
-
-
-def tale(*key, to):
-    """Change one entry of report.json, and tell every text from it."""
+def tale(*key, to, follows=False):
+    """Change one entry of report.json, and tell every text from it; whatever `follows` from it is told anew, too."""
 
     def forge(it):
         at = it.report
         for part in key[:-1]:
             at = at[part]
-        before = deepcopy(at[key[-1]])
-        at[key[-1]] = to(at[key[-1]]) if callable(to) else to
+        before = deepcopy(at.get(key[-1]) if isinstance(at, dict) else at[key[-1]])
+        at[key[-1]] = to(before) if callable(to) else to
         if at[key[-1]] == before:
             raise UnchangedError
-        it.told()
+        it.retell() if follows else it.told()
 
     return forge
 
@@ -256,32 +263,22 @@ def screen(**changes):
     return lambda it: it.sealed(screen={**it.screen, **{name: change(it.screen) for name, change in changes.items()}})
 
 
-def own_scores(it):
-    """Rows in the middle of the list are given the highest own scores."""
-    scores = it.kept.sample_scores.copy()
-    scores[scores.size // 2 : scores.size // 2 + K] = 1000.0
-    it.solved(replace(it.kept, sample_scores=scores))
+def other(**changes):
+    """Another problem, solved and proven; each change is what a function of the problem gives."""
+    return lambda it: it.solved(replace(it.kept, **{name: change(it.kept) for name, change in changes.items()}))
 
 
-def one_own_score(it):
-    """The one that stands apart most does so a little less."""
-    scores = it.kept.sample_scores.copy()
-    scores[np.argmax(scores)] *= 1 - 1e-4
-    it.solved(replace(it.kept, sample_scores=scores))
+def at(numbers, places, change):
+    """Numbers, changed at some places."""
+    numbers = numbers.copy()
+    numbers[places] = change(numbers[places])
+    return numbers
 
 
-def no_own_scores(it):
-    it.solved(replace(it.kept, sample_scores=np.zeros(it.kept.n_samples)))
-
-
-def weights(it):
-    W = it.kept.coupling.copy()
-    W[:K] += 3
-    it.solved(replace(it.kept, coupling=W))
-
-
-def column_scores(it):
-    it.solved(replace(it.kept, feature_scores=np.linspace(0, 60, it.kept.n_features)))
+def at_best(problem):
+    """What each cell weighs in the best of its column's directions."""
+    columns = range(len(problem.column_names))
+    return np.column_stack([problem.coupling[:, problem.column_of == j].max(axis=1) for j in columns])
 
 
 def rows_left_out(it, gone, heavy):
@@ -289,20 +286,18 @@ def rows_left_out(it, gone, heavy):
     if it.kept.sample_rules or not len(gone):
         raise UnchangedError
     left = np.setdiff1d(np.arange(it.kept.n_samples), gone)
-    tops = np.sort(it.kept.coupling[gone], axis=1)[:, -M:].sum(axis=1) * it.kept.coupling_weight
-    most = max(float(it.problem.sample_scores[-1]), float(tops.max()) * (1 + 1e-9))
+    tops = np.sort(at_best(it.kept)[gone], axis=1)[:, -it.kept.m :].sum(axis=1) * it.kept.coupling_weight
+    most = max(it.most, float(tops.max()) * (1 + 1e-9))
     names = [it.kept.sample_names[i] for i in left]
-    smaller = replace(
-        it.kept, coupling=it.kept.coupling[left], sample_scores=it.kept.sample_scores[left], sample_names=names
-    )
+    scores = it.kept.sample_scores[left]
+    smaller = replace(it.kept, coupling=it.kept.coupling[left], sample_scores=scores, sample_names=names)
     it.solved(smaller, positions=[it.screen["kept"][i] for i in left], most=most, heavy=heavy)
 
 
 def light_blocks(it):
-    """Kept rows that add little by their cells, those with the highest own scores first."""
-    tops = np.sort(it.kept.coupling, axis=1)[:, -M:].sum(axis=1)
-    adds = it.kept.sample_scores[it.proof["samples"]].min()
-    fine = np.flatnonzero((tops * it.kept.coupling_weight < adds) & (it.kept.sample_scores > 0))
+    """Rows that add less than the weakest chosen one, if they have no own score; the highest own scores first."""
+    tops = np.sort(at_best(it.kept), axis=1)[:, -it.kept.m :].sum(axis=1) * it.kept.coupling_weight
+    fine = np.flatnonzero((tops < it.report["searched"]["least_chosen"]) & (it.kept.sample_scores > 0))
     return fine[np.argsort(-it.kept.sample_scores[fine])]
 
 
@@ -311,59 +306,48 @@ def best_rows_left_out(heavy):
 
 
 def lightest_heavy_row_left_out(it):
-    totals = np.where(it.kept.sample_scores > 0, it.kept.coupling.sum(axis=1), np.inf)
+    totals = np.where(it.kept.sample_scores > 0, at_best(it.kept).sum(axis=1), np.inf)
     rows_left_out(it, [int(np.argmin(totals))], float(np.sort(totals)[1]))
-
-
-def coupling_weight(it):
-    it.solved(replace(it.kept, coupling_weight=2 * it.kept.coupling_weight))
-
-
-def without_rules(it):
-    it.solved(replace(it.kept, sample_rules=Rules(), feature_rules=Rules()))
 
 
 def best_row_forbidden(it):
     rules = it.kept.sample_rules
-    never = Rules(forced_in=rules.forced_in, forced_out=[*rules.forced_out, it.proof["samples"][-1]])
-    it.solved(replace(it.kept, sample_rules=never))
+    out = [*rules.forced_out, it.proof["samples"][-1]]
+    it.solved(replace(it.kept, sample_rules=Rules(forced_in=rules.forced_in, forced_out=out)))
 
 
 def other_groups(it):
     """The strongest rows are put into one group, under the name of the column."""
     rules = it.kept.sample_rules
     groups = [{"members": sorted({*it.proof["samples"]} - {*rules.forced_in, *rules.forced_out}), "at_most": 1}]
-    it.solved(
-        replace(it.kept, sample_rules=Rules(forced_in=rules.forced_in, forced_out=rules.forced_out, groups=groups))
-    )
+    it.solved(replace(it.kept, sample_rules=Rules(**vars(rules) | {"groups": groups})))
 
 
-def column_renamed(it):
-    names = [*it.kept.feature_names]
-    names[it.proof["features"][0]] = "other"
-    it.solved(replace(it.kept, feature_names=names))
+def renamed(names):
+    """Columns under other names."""
+
+    def changed(kept):
+        new = dict(zip(kept.column_names, names([*kept.column_names]), strict=True))
+        return [new[name] for name in kept.feature_names]
+
+    return other(feature_names=changed)
 
 
-def columns_permuted(it):
-    it.solved(replace(it.kept, feature_names=it.kept.feature_names[::-1]))
+def turned(**new):
+    """Some directions under other names."""
+    return other(directions=lambda kept: [new.get(one, one) for one in kept.directions])
 
 
-def ids_permuted(it):
-    it.solved(replace(it.kept, sample_names=it.kept.sample_names[::-1]))
-
-
-def one_id(it):
-    names = [*it.kept.sample_names]
-    names[it.proof["samples"][0]] = "r99999"
-    it.solved(replace(it.kept, sample_names=names))
-
-
-def budget(**changes):
-    return lambda it: it.solved(replace(it.kept, **{name: change(it.kept) for name, change in changes.items()}))
+def closed_ends(it):
+    """No column may be chosen whatever its direction."""
+    if it.kept.feature_rules.forced_in:
+        raise UnchangedError
+    out = [f for f, one in enumerate(it.kept.directions) if one == "either"]
+    it.solved(replace(it.kept, feature_rules=replace(it.kept.feature_rules, forced_out=out)))
 
 
 def stand_ins_lowered(it):
-    it.solved(it.kept, most=float(it.problem.sample_scores[-1]) * 0.5)
+    it.solved(it.kept, most=it.most * 0.5)
 
 
 def positions_shifted(it):
@@ -379,6 +363,7 @@ def without_screen(it):
     it.kept.save(it.folder / "problem.npz")
     best.save_proof(it.folder / "proof.json")
     it.report["selection"] = best.to_dict()
+    it.report["searched"] = None
     it.told()
 
 
@@ -405,33 +390,24 @@ def array(file, name, to):
     return lambda it: it.archive(file, lambda content, arrays: arrays.update({name: to(arrays[name])}))
 
 
-def other_sides(it):
-    """Low is called high and the other way round; kinds are found, proven and told anew."""
-    kinds_anew(it, lambda sides: np.where(sides < 2, 1 - sides, sides))
+def kinds_without_limits(it):
+    """Further kinds may have the same directed columns."""
+    it.solved(it.kept, following=lambda one: replace(one, feature_rules=replace(one.feature_rules, overlapping=())))
 
 
-def lighter_kinds(it):
+def kinds_with_rows_twice(it):
+    """Further kinds may have the same rows, as far as the rules of the first one go."""
+    it.solved(it.kept, following=lambda one: replace(one, sample_rules=it.kept.sample_rules))
+
+
+def kinds_among_lighter_rows(it):
     """Rows that stand for others in kinds are said to add nothing."""
-    kinds_anew(it, lambda sides: sides, most=lambda most: 0.0)
-
-
-def kinds_anew(it, change, most=lambda most: most):
-    content, arrays = read_arrays(it.folder / "kinds.npz", "proofs")
-    claims = iter(content["others"])
-    plain = replace(it.kept, sample_scores=np.zeros(it.kept.n_samples))
-    sides = change(arrays["sides"])
-    number = len(content["others"])
-    kinds = find_kinds(
-        plain, sides, kinds=number, answer=lambda one, _: solve_for_whole(one, most(next(claims)), "exact")
-    )
-    (it.folder / "kinds.npz").write_bytes(kinds_bytes(kinds))
-    found = answer_check._told_selection(it.problem, it.report["selection"], it.proof)
-    it.retell(found, it.kept, kinds)
+    it.solved(it.kept, others=0.0)
 
 
 def another_proof(it):
     """The proof and problem of another question, which is proven too."""
-    small = with_stand_ins(replace(it.kept, k=K - 1), float(it.problem.sample_scores[-1]))
+    small = with_stand_ins(replace(it.kept, k=K - 1), it.most)
     best = bs.solve(small, "exact")
     rows, kept, heavy = (it.screen[name] for name in ("rows", "kept", "heavy"))
     found = replace(best, proof=replace(best.proof, screen=Screen(rows=rows, kept_rows=kept, heavy=heavy)))
@@ -446,43 +422,33 @@ def problem_number(it):
     np.savez(it.folder / "problem.npz", header=text, **arrays)
 
 
-def csv_cell(column, value):
+def csv_cell(column):
     def forge(it):
         place = it.folder / "explanation.csv"
         rows = list(csv.DictReader(io.StringIO(place.read_text())))
-        rows[1][column] = value(rows[1][column])
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        place.write_text(stream.getvalue())
+        rows[1][column] = "99.5"
+        place.write_text(csv_text(rows, list(rows[0])))
 
     return forge
+
+
+def moved(parts, one, other):
+    """A part goes from one column to another."""
+    parts = deepcopy(parts)
+    parts[one]["part"], parts[other]["part"] = 0.0, parts[one]["part"] + parts[other]["part"]
+    return parts
 
 
 def first_id(it):
     return it.report["selection"]["samples"][0]
 
 
+FIRST = ("kinds", "list", 0)
+ROW, KIND = (*FIRST, "rows", 0), ("kinds", "list", 1)
 FILES = {
     # one text alone
-    "selection: an id": field("selection.json", ("samples", 0), "r99999"),
-    "selection: a column": field("selection.json", ("features", 0), "other"),
-    "selection: the score": field("selection.json", ("score",), lambda score: score * 1.01),
-    "selection: the energy": field("selection.json", ("energy",), lambda energy: energy * 1.01),
-    "selection: the bound": field("selection.json", ("bound",), lambda bound: bound * 1.01),
-    "selection: the gap": field("selection.json", ("gap",), 0.1),
-    "selection: the verdict": field("selection.json", ("proven_optimal",), False),
-    "selection: a position": field("selection.json", ("sample_indices", 0), lambda at: at + 1),
-    "selection: a part of the score": field("selection.json", ("components", "coupling"), 0.0),
-    "selection: the hash": field("selection.json", ("problem_hash",), "0" * 64),
-    "selection: the number of columns": field("selection.json", ("how_many", "m"), 9),
     "selection: a score told twice": text("selection.json", lambda it: "{\n", lambda it: '{\n  "score": 1e9,\n'),
-    "explanation: an id": csv_cell("sample", lambda name: "r99999"),
-    "explanation: a column": csv_cell("feature", lambda name: "other"),
-    "explanation: what a cell adds": csv_cell("adds", lambda adds: "99.5"),
-    "explanation: a value": csv_cell("value", lambda value: "99.5"),
-    "explanation: a kind": csv_cell("kind", lambda kind: "7"),
+    **{f"explanation: {column}": csv_cell(column) for column in EXPLAINED},
     "explanation: a line less": lambda it: (it.folder / "explanation.csv").write_bytes(
         b"".join((it.folder / "explanation.csv").read_bytes().splitlines(keepends=True)[:-1])
     ),
@@ -490,49 +456,23 @@ FILES = {
     "page: a sentence more": text("report.html", lambda it: "</body>", lambda it: "<p>Approved.</p></body>"),
     "report: an id": text("report.json", first_id, lambda it: "r99999", -1),
     "report: an entry told twice": text("report.json", lambda it: "{\n", lambda it: '{\n "title": "x",\n'),
-    "report: a number that is none": field("report.json", ("selection", "score"), float("nan")),
+    "report: a number that is none": text("report.json", lambda it: '"score": ', lambda it: '"score": NaN, "x": '),
     "page is gone": lambda it: (it.folder / "report.html").unlink(),
     "selection is gone": lambda it: (it.folder / "selection.json").unlink(),
     # the report, and all texts told from it
-    "tale: an id": tale("selection", "samples", 0, to="r99999"),
     "tale: ids in another order": swapped_names,
-    "tale: a column": tale("selection", "features", 0, to="other"),
-    "tale: the score": tale("selection", "score", to=lambda score: score * 1.001),
-    "tale: the energy": tale("selection", "energy", to=lambda energy: energy * 1.001),
-    "tale: the bound": tale("selection", "bound", to=lambda bound: bound * 1.001),
-    "tale: the verdict": tale("selection", "proven_optimal", to=False),
-    "tale: a position": tale("selection", "sample_indices", 0, to=lambda at: at + 1),
-    "tale: k": tale("budgets", "k", to=K + 1),
-    "tale: m": tale("budgets", "m", to=M + 1),
-    "tale: rows": tale("budgets", "samples", to=10 * ROWS),
-    "tale: rows searched": tale("searched", "rows", to=10 * ROWS),
-    "tale: what other rows add": tale("searched", "most", to=0.0),
+    "tale: nothing beside": tale("searched", to=None),
     "tale: a rule": tale("rules", to={"words": ["rows that must not be chosen: r3"], "k": [1, 9], "m": [1, 9]}),
-    "tale: how many choices": tale("choices", to="2"),
-    "tale: a row's id": tale("rows", 0, "name", to="r99999"),
-    "tale: what a row adds": tale("rows", 0, "value", to=lambda value: value + 1),
-    "tale: a row's own score": tale("rows", 0, "marginal", to=lambda value: value + 1),
-    "tale: what a cell adds": tale("rows", 0, "cells", 0, "adds", to=lambda value: value + 1),
-    "tale: cells swapped": tale(
-        "rows",
-        0,
-        "cells",
-        to=lambda cells: [{**one, "feature": cells[1 - at]["feature"]} for at, one in enumerate(cells)],
-    ),
-    "tale: a row less": tale("rows", to=lambda rows: rows[1:]),
-    "tale: columns swapped": tale("columns", to=lambda columns: columns[::-1]),
-    "tale: parts of the score": tale("parts", "coupling", "share", to=0.1),
-    "tale: coverage": tale("coverage", "share", to=0.99),
-    "tale: a row left out": tale("near_samples", 0, "enters", to="r99999"),
-    "tale: the picture": tale("heatmap", "rows", 0, "name", to="r99999"),
-    "tale: a row of the page": tale("view", "rows", 0, "name", to="r99999"),
-    "tale: a score of the page": tale("view", "budgets", 0, "score", to=1e6),
-    "tale: a cell of the page": tale("view", "adds", 0, 0, to=99.0),
-    "tale: an own score of the page": tale("view", "rows", 0, "own", to=99.0),
-    "tale: the finding's columns": tale("finding", "columns", 0, to="other"),
-    "tale: the finding": tale("finding", "words", to="All rows stand out."),
-    "tale: the number of columns": tale("how_many", "m", to=9),
-    "tale: the hash": tale("reproduce", "problem_hash", to="0" * 64),
+    "tale: parts moved": tale(*ROW, "parts", to=lambda parts: moved(parts, 1, 0)),
+    "tale: parts swapped": tale(*ROW, "parts", to=lambda parts: parts[::-1]),
+    "tale: a row less": tale(*FIRST, "rows", to=lambda rows: rows[1:]),
+    "tale: rows the other way round": tale(*FIRST, "rows", to=lambda rows: rows[::-1]),
+    "tale: columns swapped": tale(*FIRST, "columns", to=lambda columns: columns[::-1]),
+    "tale: all columns": tale("columns", to=lambda columns: columns[::-1]),
+    "tale: no room for more kinds": tale("kinds", "stopped", to=phrase("kinds.no_room")),
+    "tale: no weight for more kinds": tale("kinds", "stopped", to=phrase("kinds.no_weight", n=1)),
+    "tale: the answer is none of its neighbours": tale("neighbours", to=[]),
+    "tale: the answer's neighbours": tale("neighbours", to=lambda near: [one | {"score": 1e6} for one in near]),
     # the proof, sealed anew
     "proof: another choice": lambda it: it.sealed(samples=[*range(K)]),
     "proof: a choice twice": lambda it: it.sealed(samples=[it.proof["samples"][0]] * K),
@@ -554,53 +494,50 @@ FILES = {
     "problem: a number that is none": problem_number,
 }
 OF_KINDS = {
-    "selection: a kind's score": field("selection.json", ("kinds", 1, "score"), lambda score: score * 1.01),
-    "tale: a kind's score": tale("kinds", "found", 1, "selection", "score", to=lambda score: score * 1.01),
-    "tale: a kind's id": tale("kinds", "found", 1, "selection", "samples", 0, to="r99999"),
-    "tale: a kind's row": tale("kinds", "found", 1, "rows", 0, "name", to="r99999"),
-    "tale: a kind's position": tale("kinds", "found", 1, "selection", "sample_indices", 0, to=lambda at: at + 1),
-    "tale: a kind's columns": tale("kinds", "found", 1, "columns", 0, to="other"),
-    "tale: a kind's name": tale("kinds", "found", 1, "name", to="high other"),
-    "tale: a kind's verdict": tale("kinds", "found", 1, "selection", "proven_optimal", to=False),
-    "tale: a kind less": tale("kinds", "found", to=lambda found: found[:1]),
-    "tale: kinds the other way round": tale("kinds", "found", to=lambda found: found[::-1]),
-    "tale: no kinds": tale("kinds", to=None),
+    "tale: a kind less": tale("kinds", "list", to=lambda kinds: kinds[:-1]),
+    "tale: the first kind alone": tale("kinds", "list", to=lambda kinds: kinds[:1]),
+    "tale: kinds the other way round": tale("kinds", "list", to=lambda kinds: [kinds[0], *kinds[:0:-1]]),
     "kinds: gone": lambda it: (it.folder / "kinds.npz").unlink(),
     "kinds: a proof less": header("kinds.npz", "proofs", 1, to=None),
     "kinds: no proofs": header("kinds.npz", "proofs", to=[]),
     "kinds: proofs swapped": header("kinds.npz", "proofs", to=lambda proofs: proofs[::-1]),
     "kinds: another choice": header("kinds.npz", "proofs", 0, "samples", to=[*range(K)]),
     "kinds: what other rows add": header("kinds.npz", "others", 1, to=0.0),
-    "kinds: own scores": header("kinds.npz", "own_scores", to=lambda flag: not flag),
     "kinds: format": header("kinds.npz", "format", to="biselect-kinds-9"),
+    "kinds: without limits": kinds_without_limits,
+    "kinds: with rows twice": kinds_with_rows_twice,
 }
 TABLE = {
-    "own scores": own_scores,
-    "one own score": one_own_score,
-    "no own scores": no_own_scores,
-    "weights": weights,
-    "column scores": column_scores,
+    "own scores": other(sample_scores=lambda kept: at(kept.sample_scores, slice(30, 30 + K), lambda one: one + 1e3)),
+    "one own score": other(
+        sample_scores=lambda kept: at(kept.sample_scores, kept.sample_scores.argmax(), lambda one: one * (1 - 1e-4))
+    ),
+    "no own scores": other(sample_scores=lambda kept: 0 * kept.sample_scores),
+    "weights": other(coupling=lambda kept: at(kept.coupling, slice(K), lambda one: one + 3)),
+    "column scores": other(feature_scores=lambda kept: np.linspace(0, 60, kept.n_features)),
     "best rows left out, nothing heavy": best_rows_left_out(lambda it: None),
     "best rows left out, heavy raised": best_rows_left_out(lambda it: 1e6),
     "best rows left out, heavy as it was": best_rows_left_out(lambda it: it.screen["heavy"]),
     "the lightest heavy row left out": lightest_heavy_row_left_out,
-    "coupling weight": coupling_weight,
+    "coupling weight": other(coupling_weight=lambda kept: 2 * kept.coupling_weight),
     "best row forbidden": best_row_forbidden,
-    "column renamed": column_renamed,
-    "columns permuted": columns_permuted,
-    "ids permuted": ids_permuted,
-    "one id": one_id,
-    "a row less": budget(k=lambda kept: kept.k - 1),
-    "a column more": budget(m=lambda kept: kept.m + 1),
+    "column renamed": renamed(lambda names: ["other", *names[1:]]),
+    "columns permuted": renamed(lambda names: names[::-1]),
+    "low called high": turned(low="high", high="low"),
+    "a category's value": turned(it="fr", fr="it"),
+    "no open ends": closed_ends,
+    "several directions of a column": other(feature_rules=lambda kept: replace(kept.feature_rules, groups=())),
+    "ids permuted": other(sample_names=lambda kept: kept.sample_names[::-1]),
+    "one id": other(sample_names=lambda kept: ["r99999", *kept.sample_names[1:]]),
+    "a row less": other(k=lambda kept: kept.k - 1),
+    "a column more": other(m=lambda kept: kept.m + 1),
     "stand-ins lowered": stand_ins_lowered,
     "proof: positions shifted": positions_shifted,
     "proof: nothing heavy": screen(heavy=lambda one: None),
     "proof: heavy raised": screen(heavy=lambda one: 2 * one["heavy"]),
     "proof: heavy lowered": screen(heavy=lambda one: one["heavy"] / 2),
     "proof: heavy is no number": screen(heavy=lambda one: "many"),
-    "calibration: no marginals": header("calibration.npz", "question", "marginals", to="none"),
-    "calibration: other marginals": header("calibration.npz", "question", "marginals", to="paper"),
-    "calibration: unknown marginals": header("calibration.npz", "question", "marginals", to="mine"),
+    "calibration: no shifts": header("calibration.npz", "shifted", to=None),
     "calibration: k": header("calibration.npz", "question", "k", to=K + 1),
     "calibration: m": header("calibration.npz", "question", "m", to=M + 1),
     "calibration: rules": header("calibration.npz", "question", "rules", "never", to=["r3"]),
@@ -614,26 +551,39 @@ TABLE = {
     "calibration: neighbours": array("calibration.npz", "sample", lambda sample: sample + 1),
     "calibration: a column": array("calibration.npz", "values 1", lambda values: values * 1.5),
     "calibration: gone": lambda it: (it.folder / "calibration.npz").unlink(),
-    "tale: a value": tale("rows", 0, "cells", 0, "value", to=99.5),
-    "tale: a reason": tale("rows", 0, "cells", 0, "words", to="higher than all reference rows"),
-    "tale: a value of the page": tale("view", "values", 0, 0, to=99.5),
+    "tale: a value": tale(*ROW, "parts", 0, "value", to=99.5),
+    "tale: a reason": tale(*ROW, "parts", 1, "against", to=", which nobody has", follows=True),
+    "tale: a reason less": tale(*ROW, "parts", 1, "is_reason", to=lambda flag: not flag, follows=True),
+    "tale: a record": tale(*ROW, "record", "x0", to="99"),
+    "tale: a record longer": tale(*ROW, "record", "approved", to="yes"),
+    "tale: the finding's case": tale("finding", "case", to="more", follows=True),
+    "tale: the finding's p-value": tale("finding", "p", to=0.001, follows=True),
+    "tale: more rows found": tale("finding", "pool_rows", to=lambda rows: [*rows, 0], follows=True),
+    "tale: normal rows of the kind": tale("finding", "expected", to=lambda rows: rows + 1, follows=True),
+    "tale: what the rows share": tale(*FIRST, "shared", 0, "text", to="x1 7 or more", follows=True),
+    "tale: rows that hold": tale("false_share", to={"level": 0.1, "chosen": K, "pool": ROWS}),
+    "tale: a cell beside the chosen ones": tale("block", "weights", 0, M, to=0.0, follows=True),
+    "tale: the noun": tale("noun", to={"row": "fraud", "rows": "frauds"}, follows=True),
     "tale: the seed": tale("reproduce", "seed", to=77),
-    "tale: reference rows": tale("calibration", "reference_rows", to=10**6),
+    "tale: the reference": tale("reference", to="self", follows=True),
 }
 NOT_IN_A_PART = {"stand-ins lowered"}  # rows that show it may stand elsewhere; what a part leaves on trust, it says
 OF_SHAPE = {
-    "rules": {"without rules": without_rules, "other groups": other_groups},
-    "must columns": {"without rules": without_rules},
-    "no ids": {"tale: what is shown": tale("rows", 0, "shown", "group", to="99")},
-    "kinds": {"kinds: other sides": other_sides, "kinds: lighter rows": lighter_kinds},
+    "rules": {"without rules": other(sample_rules=lambda kept: Rules()), "other groups": other_groups},
+    "must columns": {
+        "without rules": other(feature_rules=lambda kept: replace(kept.feature_rules, forced_in=())),
+        "tale: no rows hold": tale("false_share", to=None),
+    },
+    "no ids": {"tale: what is shown": tale(*ROW, "shown", "group", to="99")},
+    "kinds": {"kinds: lighter rows": kinds_among_lighter_rows},
 }
 
 
-def forged(honest, shape, tmp_path, forge):
+def forged(folder, tmp_path, forge):
     """A copy of an honest answer, forged."""
-    shutil.copytree(honest(shape), tmp_path / "answer")
+    shutil.copytree(folder, tmp_path / "answer")
     try:
-        forge(Forger(tmp_path / "answer"))
+        forge(Forger(tmp_path / "answer", MADE[folder].kinds))
     except UnchangedError:
         pytest.skip("nothing to forge")
     return tmp_path / "answer"
@@ -664,20 +614,20 @@ def test_an_honest_answer_is_accepted(honest, shape):
 
 @pytest.mark.parametrize("way", FILES)
 def test_files_that_do_not_tell_the_same_are_refused(honest, tmp_path, way):
-    folder = forged(honest, "plain", tmp_path, FILES[way])
+    folder = forged(honest("plain"), tmp_path, FILES[way])
     refused(folder)
     refused(folder, honest("plain").parent / "pool.parquet")
 
 
 @pytest.mark.parametrize("way", OF_KINDS)
 def test_forged_kinds_are_refused(honest, tmp_path, way):
-    refused(forged(honest, "kinds", tmp_path, OF_KINDS[way]))
+    refused(forged(honest("kinds"), tmp_path, OF_KINDS[way]))
 
 
 @pytest.mark.parametrize("way", TABLE)
 def test_an_answer_that_the_table_does_not_give_is_refused(honest, tmp_path, way):
     pool = honest("plain").parent / "pool.parquet"
-    folder = forged(honest, "plain", tmp_path, TABLE[way])
+    folder = forged(honest("plain"), tmp_path, TABLE[way])
     check_answer(folder)  # it holds together: only the table shows that it is forged
     refused(folder, pool)
     if way not in NOT_IN_A_PART:
@@ -686,7 +636,7 @@ def test_an_answer_that_the_table_does_not_give_is_refused(honest, tmp_path, way
 
 @pytest.mark.parametrize("shape, way", [(shape, way) for shape, ways in OF_SHAPE.items() for way in ways])
 def test_what_only_some_answers_have_is_held_against_the_table_too(honest, tmp_path, shape, way):
-    folder = forged(honest, shape, tmp_path, OF_SHAPE[shape][way])
+    folder = forged(honest(shape), tmp_path, OF_SHAPE[shape][way])
     refused(folder, honest(shape).parent / "pool.parquet")
 
 
@@ -694,8 +644,85 @@ def test_what_only_some_answers_have_is_held_against_the_table_too(honest, tmp_p
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "plain"])
 @pytest.mark.parametrize("way", [*FILES, *TABLE])
 def test_every_shape_is_refused_when_forged(honest, tmp_path, shape, way):
-    folder = forged(honest, shape, tmp_path, {**FILES, **TABLE}[way])
+    folder = forged(honest(shape), tmp_path, {**FILES, **TABLE}[way])
     refused(folder, honest(shape).parent / "pool.parquet")
+
+
+def changes(content):
+    """Every entry of a JSON text once, the last of its like: where it is, and what it is changed to."""
+    last = {}
+
+    def look(at, path):
+        name = ".".join("#" if type(step) is int else step for step in path)
+        if isinstance(at, dict):
+            last[f"{name} more".strip()] = path, at | {"more": "x"}
+        elif isinstance(at, list):
+            last[f"{name} less"] = path, at[:-1] or ["x"]
+        else:
+            last[name] = path, not at if type(at) is bool else f"{at}x" if type(at) is str else (at or 0) + 1
+        for step, value in at.items() if isinstance(at, dict) else enumerate(at) if isinstance(at, list) else ():
+            look(value, (*path, step))
+
+    look(content, ())
+    return last
+
+
+def put(content, path, value):
+    """The content with another value at one place."""
+    if not path:
+        return value
+    other = copy(content)
+    other[path[0]] = put(content[path[0]], path[1:], value)
+    return other
+
+
+def accepted(honest_folder, tmp_path, name, *table):
+    """The entries of a JSON text that can be changed and no check notices; texts follow from the report."""
+    folder = shutil.copytree(honest_folder, tmp_path / f"{name} {len(table)}")
+    content, passing = json.loads((folder / name).read_text()), set()
+    for entry, (path, value) in {"nothing": ((), content), **changes(content)}.items():
+        story = put(content, path, value)
+        (folder / name).write_text(json.dumps(story, indent=1 + (name == "selection.json")) + "\n")
+        with suppress(Exception):  # what cannot be told
+            for file, told in told_files(story).items() if name == "report.json" else ():
+                (folder / file).write_text(told, encoding="utf-8")
+        with suppress(BiselectError):
+            check_answer(folder, *table, progress=False)
+            passing.add(entry)
+    return passing - {"nothing"} if "nothing" in passing else {"nothing passes"}
+
+
+def once(compute):
+    """A function that gives what it gave first."""
+    results = []
+    return lambda *arguments, **options: (results or [results.append(compute(*arguments, **options))]) and results[0]
+
+
+TRUSTED = {"title", "version", "reference", "neighbours", "calibration.missing_pool", "warnings", "reproduce.command"}
+TRUSTED |= {"reproduce.inputs", "labels.positives", "labels.attainable"}
+TRUSTED |= {"tables.reference.times", "tables.pool.times", "kinds.list.#.selection.solver"}
+TRUSTED |= {"selection.proof_checked", "kinds.list.#.selection.proof_checked"}
+"""What a report tells and nobody can check; `neighbours` are answers of other problems."""
+NEEDS_TABLE = {"calibration", "false_share", "finding", "noun", "tables", "reproduce.seed", "labels"}
+NEEDS_TABLE |= {f"block.{part}" for part in ("columns", "values", "weights", "highest")}
+NEEDS_TABLE |= {f"kinds.list.#.{part}" for part in ("p", "shared", "rows.#.shares", "rows.#.shown", "rows.#.record")}
+NEEDS_TABLE |= {"kinds.list.#.rows.#.parts", "rules.words"}
+
+
+def beyond(passing, *allowed):
+    """Entries that are not below any of those allowed."""
+    roots = tuple(f"{one}." for one in set().union(*allowed))
+    return {one for one in passing if not f"{one}.".replace(" ", ".").startswith(roots)}
+
+
+@pytest.mark.parametrize("shape", ["kinds", *(pytest.param(one, marks=pytest.mark.slow) for one in OTHER_SHAPES)])
+def test_every_entry_of_a_report_is_held_against_the_table(honest, tmp_path, shape, monkeypatch):
+    folder = honest(shape)
+    monkeypatch.setattr(answer_check, "weigh_again", once(answer_check.weigh_again))  # does not look at the report
+    monkeypatch.setattr(answer_check.Null, "of", once(answer_check.Null.of))
+    assert accepted(folder, tmp_path, "selection.json") == set()
+    assert beyond(accepted(folder, tmp_path, "report.json"), TRUSTED, NEEDS_TABLE) == set()
+    assert beyond(accepted(folder, tmp_path, "report.json", folder.parent / "pool.parquet"), TRUSTED) == set()
 
 
 def changed_cell(pool, row, name, value):
@@ -710,9 +737,9 @@ OTHER_TABLES = {
     "a cell of another row": lambda pool, kept: changed_cell(
         pool, next(row for row in range(ROWS) if row not in kept), "x2", 90.0
     ),
-    "an id": lambda pool, kept: changed_cell(pool, kept[3], "id", "r99999"),
+    "an id": lambda pool, kept: changed_cell(pool, kept[3], "order_id", "r99999"),
     "ids permuted": lambda pool, kept: pool.set_column(
-        pool.column_names.index("id"), "id", pa.array(pool["id"].to_pylist()[::-1])
+        pool.column_names.index("order_id"), "order_id", pa.array(pool["order_id"].to_pylist()[::-1])
     ),
     "a row less": lambda pool, kept: pool.slice(0, ROWS - 1),
     "a row more": lambda pool, kept: pa.concat_tables([pool, pool.slice(0, 1)]),
@@ -721,7 +748,7 @@ OTHER_TABLES = {
         [{"x1": "x2", "x2": "x1"}.get(name, name) for name in pool.column_names]
     ),
     "a column less": lambda pool, kept: pool.drop_columns(["x1"]),
-    "no ids": lambda pool, kept: pool.drop_columns(["id"]),
+    "no ids": lambda pool, kept: pool.drop_columns(["order_id"]),
 }
 
 
@@ -747,7 +774,7 @@ def test_rows_cut_out_of_a_table_are_known_by_their_place_in_it(tmp_path):
     order = np.random.default_rng(0).permutation(ROWS + 800)
     both = pa.concat_tables([reference, pool]).append_column("when", pa.array(np.arange(ROWS + 800))).take(order)
     pq.write_table(both, tmp_path / "both.parquet")
-    table = bs.table(str(tmp_path / "both.parquet"), time="when", columns=Columns(exclude=["id", "group"]))
+    table = bs.table(str(tmp_path / "both.parquet"), time="when", columns=Columns(exclude=["order_id", "group"]))
     asked = {"kinds": Kinds(kinds=1), "split": Split(until=799), "search": Search(neighbours=(0, 0))}
     found = bs.review(table, k=K, m=M, **asked, progress=False)
     found.save(tmp_path / "answer", proof=True)
@@ -761,41 +788,60 @@ def test_rows_cut_out_of_a_table_are_known_by_their_place_in_it(tmp_path):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """An answer about a table that is held."""
-    pool, reference = tables()
-    folder = tmp_path_factory.mktemp("small")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "POOL_CELLS", 10**6)
-        asked = {"kinds": Kinds(kinds=3, null_draws=5), "search": Search(neighbours=(1, 1))}
-        asked |= {"rules": RowRules(per="group", at_most=2), "progress": False}
-        table = bs.table(pool.slice(0, 300), id="id")
-        bs.review(table, reference, k=K, m=M, **asked).save(folder, proof=True)
-    return folder
+    """The folder of an answer about a table that is held, with a reference or alone, or about weights."""
+    home = tmp_path_factory.mktemp("small")
+
+    def answer(about):
+        folder = home / about
+        if folder not in MADE:
+            pool, reference = tables()
+            number = 3 if about == "held" else 2
+            asked = {"k": K, "m": M, "kinds": Kinds(kinds=number), "search": Search(neighbours=(1, 0))}
+            asked |= {"rules": RowRules(per="group", at_most=2), "progress": False}
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(opening, "POOL_CELLS", 10**6)
+                table = bs.table(pool.slice(0, 300), id="order_id")
+                MADE[folder] = bs.review(table, None if about == "alone" else reference, **asked)
+            if about == "weights":
+                problem = replace(MADE[folder].problem, feature_scores=np.arange(MADE[folder].problem.n_features) / 9)
+                MADE[folder] = review_problem(problem, search=asked["search"], progress=False)
+            MADE[folder].save(folder, proof=True)
+        return folder
+
+    return answer
 
 
-def test_a_table_that_is_held_is_checked_without_it(small, tmp_path):
-    assert "3 of 3 kinds proven" in check_answer(small)[0]
+@pytest.mark.parametrize("about", ["alone", "weights", pytest.param("held", marks=pytest.mark.slow)])
+def test_a_table_that_is_held_is_checked_without_it(small, tmp_path, about):
+    words = check_answer(small(about))[0]
+    assert {"held": "3 of 3 kinds proven", "alone": "2 of 2 kinds proven", "weights": ""}[about] in words
     pq.write_table(tables()[0].slice(0, 300), tmp_path / "pool.parquet")
     with pytest.raises(InputError, match=r"calibration\.npz"):
-        check_answer(small, tmp_path / "pool.parquet", progress=False)
+        check_answer(small(about), tmp_path / "pool.parquet", progress=False)
+    assert accepted(small(about), tmp_path, "selection.json") == set()
+    needs_table = {"reproduce.seed"} if about == "weights" else NEEDS_TABLE
+    assert beyond(accepted(small(about), tmp_path, "report.json"), TRUSTED, needs_table) == set()
 
 
-OF_TABLES_NOT_HELD = {
-    "proof: a kept",
-    "proof: more",
-    "proof: fewer",
-    "proof: kept",
-    "proof: of another",
-    "tale: what other",
-}
+OF_TABLES_NOT_HELD = ("proof: a kept", "proof: more", "proof: fewer", "proof: kept", "proof: of another")
 OF_HELD = {
     name: forge
     for name, forge in {**FILES, **OF_KINDS}.items()
-    if not name.startswith(tuple(OF_TABLES_NOT_HELD))
-    and name not in ("tale: rows searched", "kinds: what other rows add")
+    if not name.startswith(OF_TABLES_NOT_HELD) and name != "kinds: what other rows add"
 }
 
 
 @pytest.mark.parametrize("way", OF_HELD)
 def test_forged_answers_about_a_table_that_is_held_are_refused(small, tmp_path, way):
-    refused(forged(lambda shape: small, "", tmp_path, OF_HELD[way]))
+    refused(forged(small("held"), tmp_path, OF_HELD[way]))
+
+
+def test_why_there_are_no_further_kinds_is_checked(tmp_path):
+    pool, reference = tables()
+    found = bs.review(pool.slice(0, 10), reference.slice(0, 60), k=K, m=M, progress=False)
+    assert len(found.kinds) == 1 and found.kinds.stopped
+    found.save(tmp_path / "honest", proof=True)
+    check_answer(tmp_path / "honest")
+    MADE[tmp_path / "honest"] = found
+    lie = tale("kinds", "stopped", to=phrase("kinds.no_weight", n=1), follows=False)
+    refused(forged(tmp_path / "honest", tmp_path, lie))

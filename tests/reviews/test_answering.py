@@ -13,36 +13,32 @@ import biselect
 import biselect as bs
 from biselect.errors import BiselectError, InfeasibleError, InputError
 from biselect.large import opening
-from biselect.options import Columns, Kinds, Search
+from biselect.options import Columns, Kinds, Search, Weighing
 from biselect.pages.answer_files import selection_json
 from biselect.pages.words import phrase, words_of
 from biselect.reviews.result import review_problem
 
 HERE = "biselect.reviews"
-FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "what other numbers of columns show"
+KINDS = ("_review.find_kinds", "_large_review.find_kinds", "kinds.KindList.tested")
+FALSE_SHARE = "how many rows stand out at an expected false share"
 DIAGNOSTICS = {
-    "how many rows stand out at an expected false share": [f"{HERE}._review.false_share"],
-    "what other numbers of columns show": [f"{HERE}._review.how_many"],
     "what was guessed about the files": [f"{HERE}.caveats.reading_caveats"],
     "columns and rules without a part": [f"{HERE}.caveats.unused_caveats"],
     "columns that moved": [f"{HERE}.caveats.drift_caveats"],
     "columns that could mislead": [f"{HERE}._review.table_caveats", f"{HERE}._large_review.table_caveats"],
+    "how many chosen cells are missing": [f"{HERE}._review.filled_caveats"],
     "neighbouring budgets": [f"{HERE}.result.solve_neighbours"],
-    "kinds of unusual": [f"{HERE}._review.find_kinds", f"{HERE}._large_review.find_kinds"],
-    "what chance alone would give": [f"{HERE}._review.null_for", f"{HERE}.result.null_for"],
-    "the part of the page that can be moved": [f"{HERE}.result.explore"],
-    "how the chosen cells lie to the reference": ["biselect.weights.evidence.gather_evidence"],
-    "the rows of each kind": [f"{HERE}._view.describe_kinds"],
-    "how many of the rows stand out": [f"{HERE}._view.find"],
-    "how many chosen cells are missing": [f"{HERE}._view.filled_caveats"],
-    "pictures of the columns": [f"{HERE}._view.column_pictures"],
+    "kinds of unusual": [f"{HERE}.{place}" for place in KINDS],
+    "what chance alone would give": [f"{HERE}.result.Null.of"],
+    "how many of the rows stand out": [f"{HERE}.result.find"],
+    FALSE_SHARE: [f"{HERE}.result.holding_rows"],
+    "which rows of the reference are like them": [f"{HERE}._view._places"],
+    "the picture of the block": [f"{HERE}._view._block"],
     "facts about the calibration": [f"{HERE}._view._calibration"],
-    "known positives": [f"{HERE}._view._label_facts"],
-    "the share that the columns show": [f"{HERE}._view.coverage"],
-    "the picture of the block in its surroundings": [f"{HERE}._view._heatmap"],
+    "known positives": [f"{HERE}._view._labels"],
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
-NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
+NOT_IN_PARTS = ("how many chosen cells are missing",)
 DESCRIBED = Columns(id="id", label="fraud", show=["clerk"])
 ERRORS = [
     InputError("column 'a' is odd"),
@@ -70,7 +66,8 @@ def frames():
 
 
 def answer(pool, reference, **options):
-    return bs.review(bs.table(pool, columns=DESCRIBED), reference, **{"k": 3, "m": 2, **options}, progress=False)
+    options = {"k": 3, "m": 2, "weighing": Weighing(missing="median"), **options}
+    return bs.review(bs.table(pool, columns=DESCRIBED), reference, **options, progress=False)
 
 
 @cache
@@ -87,9 +84,9 @@ def in_parts(request, monkeypatch):
 
 
 def shared(summary):
-    """The bytes of selection.json but for what it says of kinds and of numbers of columns, which are diagnostics."""
+    """The bytes of selection.json but for what it says of kinds and of the finding, which are diagnostics."""
     content = json.loads(selection_json(summary))
-    return json.dumps({key: value for key, value in content.items() if key not in ("kinds", "how_many")})
+    return json.dumps({key: value for key, value in content.items() if key not in ("kinds", "finding")})
 
 
 def failing(error):
@@ -116,7 +113,7 @@ def test_a_diagnostic_that_fails_costs_one_line(what, in_parts, diagnostics_may_
         return
     said = lines(found, what)
     assert len(said) == 1 and (str(error) if isinstance(error, BiselectError) else type(error).__name__) in said[0]
-    if what not in ("kinds of unusual", "the rows of each kind", "how the chosen cells lie to the reference", COLUMNS):
+    if what not in ("kinds of unusual", "what chance alone would give", "how many of the rows stand out"):
         assert selection_json(found.summary) == selection_json(expected.summary)
     assert shared(found.summary) == shared(expected.summary)
     found.save(tmp_path / "answer", proof=True)  # every file, the page included
@@ -131,7 +128,6 @@ def test_a_diagnostic_that_fails_costs_one_line(what, in_parts, diagnostics_may_
         "columns and rules without a part",
         "columns that moved",
         "columns that could mislead",
-        "how the chosen cells lie to the reference",
         "how many chosen cells are missing",
     }
 
@@ -144,13 +140,13 @@ def test_the_terminal_says_what_is_missing(what, diagnostics_may_fail, monkeypat
     for place in DIAGNOSTICS[what]:
         monkeypatch.setattr(place, failing(ValueError("of ours")))
     options = ["-k", 3, "-m", 2, "--id-column", "id", "--label-column", "fraud", "--show", "clerk"]
-    done = run("select", "pool.csv", "--reference", "normal.csv", *options, "--out", "answer")
+    done = run("select", "pool.csv", "--reference", "normal.csv", *options, "--missing", "median", "--out", "answer")
     assert done.code == 0 and "Review these 3" in done.out
     assert f"Left out, {what}: ValueError: of ours." in " ".join(done.err.split())
 
 
 @pytest.mark.parametrize(
-    "what", ["neighbouring budgets", "what chance alone would give", "how many of the rows stand out"]
+    "what", ["neighbouring budgets", "the picture of the block", "facts about the calibration", "known positives"]
 )
 def test_so_it_is_for_a_problem_without_a_table(what, diagnostics_may_fail, monkeypatch):
     problem = bs.SelectionProblem(coupling=np.random.default_rng(0).random((9, 4)), k=2, m=2)
@@ -173,6 +169,13 @@ def test_all_of_them_may_fail_at_once(in_parts, diagnostics_may_fail, monkeypatc
     assert found._repr_html_()
 
 
+def test_kinds_that_cannot_be_tested_are_told_without_their_p_values(in_parts, diagnostics_may_fail, monkeypatch):
+    monkeypatch.setattr(f"{HERE}.{KINDS[-1]}", failing(InputError("no p")))
+    found, expected = answer(*frames()), untouched(in_parts)
+    assert len(lines(found, "kinds of unusual")) == 1 and {kind.p for kind in found.kinds} == {None}
+    assert [kind.name for kind in found.kinds] == [kind.name for kind in expected.kinds] and len(found.kinds) > 1
+
+
 def test_the_list_above_has_every_diagnostic():
     """Each call of `attempt` names, by its key in the words file, what it may leave out: a new one has to be listed."""
     named = set()
@@ -189,18 +192,18 @@ def test_the_list_above_has_every_diagnostic():
 def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may_fail, monkeypatch):
     """A new key of the report belongs to the answer, and is named here, or it must be missing where all else fails."""
     whole = answer(*frames()).summary
-    of_the_answer = {"format", "title", "version", "selection", "budgets", "rules", "choices", "parts", "rows"}
-    of_the_answer |= {"columns", "near_samples", "near_features", "warnings", "tables", "searched", "reproduce"}
+    of_the_answer = {"format", "title", "version", "noun", "reference", "selection", "budgets", "columns", "rules"}
+    of_the_answer |= {"kinds", "neighbours", "near_samples", "near_features", "tables", "searched", "reproduce"}
     for places in DIAGNOSTICS.values():
         for place in places:
             monkeypatch.setattr(place, failing(ValueError("of ours")))
     bare = answer(*frames()).summary
-    assert {key for key in whole if key not in of_the_answer} == {
+    assert {key for key in whole if key not in of_the_answer | {"warnings"}} == {
         key for key in whole if whole[key] is not None and bare[key] is None
     }
 
 
-@pytest.mark.parametrize("place", ["_review.false_share", "_view.find", "result.explore"])
+@pytest.mark.parametrize("place", ["result.find", "result.holding_rows", "_view._block"])
 def test_who_interrupts_ends_the_work(place, monkeypatch):
     monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
@@ -210,7 +213,6 @@ def test_who_interrupts_ends_the_work(place, monkeypatch):
 @pytest.mark.parametrize(
     "option",
     [
-        {"kinds": Kinds(false_share=1.5)},
         {"kinds": Kinds(kinds=0)},
         {"search": Search(neighbours=(-1, 0))},
         {"m": "some"},
@@ -219,12 +221,6 @@ def test_who_interrupts_ends_the_work(place, monkeypatch):
 def test_an_option_that_is_wrong_is_refused_not_left_out(option, diagnostics_may_fail):
     with pytest.raises(InputError):
         answer(*frames(), **option)
-
-
-def test_the_number_of_columns_that_auto_asks_for_is_part_of_the_answer(diagnostics_may_fail, monkeypatch):
-    monkeypatch.setattr(f"{HERE}._review.how_many", failing(InputError("no number")))
-    with pytest.raises(InputError, match="no number"):
-        answer(*frames(), m="auto")
 
 
 def test_a_column_is_taken_for_the_same_in_every_part_of_the_reference():

@@ -54,23 +54,6 @@ def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
 
 
 @pytest.mark.parametrize(
-    ("values", "is_code"),
-    [
-        ([5411, 5812, 5999, 7995, 4829, 6011], True),  # merchant categories
-        ([10115, 20095, 50667, 80331, 60311, 70173, 12043], True),  # postcodes
-        (np.arange(1990, 2025), False),  # years lie next to each other
-        ([100, 200, 300, 500, 800, 900], False),  # round amounts
-        ([0, 1, 2, 3, 50, 999], False),  # counts
-        (np.arange(20) * 1371.5, False),
-    ],
-)
-def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
-    caveats = found(np.resize(values, 400), np.resize(values, 20))
-    assert [caveat.kind for caveat in caveats] == ["code"] * is_code
-    assert all("say columns=Columns(types={'q': 'category'})" in caveat.text for caveat in caveats)
-
-
-@pytest.mark.parametrize(
     ("k", "m", "kinds"), [(20, 3, ["all-rows", "all-columns"]), (19, 3, ["all-columns"]), (1, 2, [])]
 )
 def test_whole_budgets_are_told(k, m, kinds):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import escape
 
 import biselect as bs
 from biselect import Rules, SelectionProblem, solve
@@ -14,6 +15,7 @@ from biselect.core import Group
 from biselect.core.untrusted import read_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.options import Kinds, Search
+from biselect.pages.words import words_of
 from biselect.reviews._null import DEEPER, LEVEL, Null, scan
 from biselect.reviews.kinds import (
     FORMAT,
@@ -255,7 +257,9 @@ def test_the_review_and_its_summary_hold_the_same_kinds():
             chosen = {part["column"]: part["direction"] for part in row["parts"] if part["direction"]}
             assert chosen == dict(zip(kind.column_names, kind.directions, strict=True))
     page = review.report()
-    assert all(kind.name in page for kind in review.kinds)
+    words = words_of()
+    for data in told["list"][1:]:
+        assert str(escape(words.kind_headline(data, review.summary["noun"]))) in page
     assert review.kinds[0].p == review.kinds[1].p == 0.01
 
 

@@ -18,10 +18,9 @@ from biselect.reviews.reasons import (
     LEAST_SHARE,
     MOST_REASONS,
     RARE,
+    Reasons,
     Usual,
     decimals_of,
-    describe_trait,
-    parts_of_rows,
     reasons_of,
     shown_value,
     values_of,
@@ -31,7 +30,7 @@ from biselect.weights.scoring import Scoring
 
 QUICK = {"kinds": Kinds(kinds=1), "search": Search(neighbours=(0, 0)), "progress": False}
 NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?"
-RANGE = re.compile(f"^({NUMBER})–({NUMBER})")
+RANGE = re.compile(f"^({NUMBER})(?:–| to )({NUMBER})")
 VALUES = st.lists(
     st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(-1e6, 1e6), st.sampled_from("abc")), max_size=30
 )
@@ -100,8 +99,9 @@ def test_every_reason_is_true_of_the_value_that_it_shows(pair):
 @given(pairs(alone=False))
 def test_what_is_said_to_be_normal_is_what_nine_tenths_have(pair):
     weigher = Weigher().fit(pair.reference)
-    for name, column in zip(weigher.feature_names, weigher.columns, strict=True):
-        values, usual = plain(pair.reference[name]), Usual.of_reference(column)
+    reasons = Reasons(scoring=Scoring.of(weigher, weigher.cells(pair.pool), 1, 1))
+    for j, (name, column) in enumerate(zip(weigher.feature_names, weigher.columns, strict=True)):
+        values, usual = plain(pair.reference[name]), reasons.usual(j)
         for value in {*values}:
             numbers = [one for one in values if one is not None]
             among = numbers if isinstance(value, float) and column.type.is_ranked else values
@@ -179,7 +179,7 @@ def test_reasons_are_the_largest_parts_that_are_unusual():
     weigher = Weigher().fit(reference)
     scoring = Scoring.of(weigher, weigher.cells(pool), 3, 2)
     features = bs.solve(scoring.problem()).features
-    parts = parts_of_rows(scoring, np.arange(60), features)
+    parts = Reasons(scoring=scoring).parts(np.arange(60), features)
     for own, score in zip(parts, scoring.pool_scores(features), strict=True):
         reasons = reasons_of(own)
         assert fsum(part.part for part in own) == pytest.approx(score)
@@ -206,7 +206,7 @@ def test_values_that_were_moved_back_are_shown_as_weighed_and_say_where_they_sto
     assert row["index"] == 7 and part["moved_from"] == 20.0 and part["is_reason"]
     weighed = review.tables.weighed.values[7, 1]
     assert part["value"] == weighed and weighed == pytest.approx(9, abs=1)
-    assert part["text"].startswith(f"b {shown_value(weighed, 2)} (20 in the table, moved back) (normal -1.")
+    assert part["text"].startswith(f"b {shown_value(weighed, 2)} (moved from 20; normal -1.")
     assert row["parts"][0]["moved_from"] is None
     kept = bs.review(pool, reference, k=1, m=2, rules=rules, weighing=Weighing(drift="keep"), **QUICK)
     (row,) = kept.summary["kinds"]["list"][0]["rows"]
@@ -221,7 +221,7 @@ def test_values_that_were_moved_back_are_shown_as_weighed_and_say_where_they_sto
         (np.where(np.arange(300) < 6, np.nan, np.arange(300) % 7), np.nan, "x missing (normal 0–6)"),
         (np.full(300, 7.0), 8.0, "x 8 (normal 7)"),
         (["card"] * 200 + ["cash"] * 94 + ["cheque"] * 6, "cheque", "x cheque (normal card or cash)"),
-        (["card"] * 299 + [""], "", "x '' (normal card)"),
+        (["card"] * 299 + [""], "", "x missing (normal card)"),
         (["card"] * 298 + [None] * 2, None, "x missing (normal card)"),
         ([True] + [False] * 299, True, "x true (normal false)"),
     ],
@@ -248,7 +248,9 @@ def test_what_is_unlike_its_neighbours_alone_is_said_so():
     reasons = [row["parts"][at] for at in row["reasons"]]
     like = next(part for part in reasons if part["like"])
     assert row["index"] == 0 and like["column"] in "01"
-    assert re.fullmatch(rf"{like['column']} {NUMBER}, where the rows most like it have {NUMBER}–{NUMBER}", like["text"])
+    assert re.fullmatch(
+        rf"{like['column']} {NUMBER}, where the rows most like it have {NUMBER}(–| to ){NUMBER}", like["text"]
+    )
 
 
 def test_a_row_without_a_reason_says_so():
@@ -270,9 +272,11 @@ def test_traits_cover_the_values_of_the_rows_that_count():
         for f, (j, direction) in enumerate(zip(scoring.features.columns, scoring.features.directions, strict=True))
     }
     told = {
-        pair: describe_trait(scoring, np.arange(4), feature) for pair, feature in place.items() if pair != ("x", "low")
+        pair: Reasons(scoring=scoring).trait(np.arange(4), feature)
+        for pair, feature in place.items()
+        if pair != ("x", "low")
     }
-    assert told["x", "high"] == {"column": "x", "direction": "high", "text": "x 5–6"}
+    assert told["x", "high"] == {"column": "x", "direction": "high", "text": "x 5–6", "rows": 3}
     assert told["z", "b"]["text"] == "z = b" and told["y", "missing"]["text"] == "no y"
-    assert told["y", "either"]["text"] == "an unusual y"
+    assert told["y", "either"]["text"] == "y at most -3 or at least 7"
     assert told["y", "low"]["text"] == "y -3 or less", "so wide a range says nothing"

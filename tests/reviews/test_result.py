@@ -27,11 +27,13 @@ def review():
 
 def test_the_frame_holds_values_what_rows_add_and_why(review):
     frame = review.to_frame()
-    assert list(frame.columns) == ["sample", "site", "a", "adds*", "adds", "reason"]
+    parts = ["+ a", "+ adds", "+ d", "+ others"]
+    assert list(frame.columns) == ["sample", "site", "a", "adds", "score", "reason", *parts]
     assert frame["sample"].tolist() == ["r4", "r9"] and frame["a"].tolist() == [9.0, 8.0]
-    assert frame["adds*"].iloc[0] == 9.0 and np.isnan(frame["adds*"].iloc[1])  # never measured
-    assert frame["adds"].tolist() == [row["value"] for row in review.summary["rows"]]
-    assert frame["reason"].iloc[1] == "a: higher than all 80 reference rows"
+    assert frame["adds"].iloc[0] == 9.0 and np.isnan(frame["adds"].iloc[1])  # never measured
+    assert frame["score"].tolist() == [row["score"] for row in review.summary["kinds"]["list"][0]["rows"]]
+    np.testing.assert_allclose(frame[parts].sum(axis=1), frame["score"])
+    assert frame["reason"].iloc[1] == "a 8 (normal -1.42 to 1.42)"
 
 
 def test_the_index_of_a_pandas_pool_survives(review):
@@ -50,7 +52,7 @@ def test_the_index_of_a_pandas_pool_survives(review):
 
 def test_a_problem_of_weights_shows_what_cells_add():
     frame = review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1)).to_frame()
-    assert frame.to_dict("list") == {"sample": ["0"], "1": [5.0], "adds": [5.0], "reason": ["1: 5"]}
+    assert frame.to_dict("list") == {"sample": ["0"], "score": [5.0], "reason": ["1"], "+ 1": [5.0], "+ others": [0.0]}
 
 
 def test_a_review_is_written_whole_and_reads_as_one_line(review, tmp_path):

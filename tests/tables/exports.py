@@ -430,7 +430,8 @@ def web_server_log(folder: Path) -> Export:
         status = 500 if i in odd else int(rng.choice([200, 200, 200, 304, 404]))
         agent = rng.choice(["Mozilla/5.0 (X11)", "Mozilla/5.0 (Mac)"])
         text.append(
-            f'10.0.{rng.integers(0, 9)}.{rng.integers(1, 250)} - - [{when:%d/%b/%Y:%H:%M:%S} +0200] "GET {page} HTTP/1.1" {status} {size} "-" "{agent}"'
+            f"10.0.{rng.integers(0, 9)}.{rng.integers(1, 250)} - - [{when:%d/%b/%Y:%H:%M:%S} +0200] "
+            f'"GET {page} HTTP/1.1" {status} {size} "-" "{agent}"'
         )
     path = folder / "access.txt"
     path.write_text("\n".join(text) + "\n")
@@ -658,7 +659,8 @@ def sqlite_shop_with_several_tables(folder: Path) -> Export:
         shop.execute("create table countries (code text, name text)")
         shop.executemany("insert into countries values (?, ?)", [("DE", "Germany"), ("FR", "France")])
         shop.execute(
-            "create table sales (sale_id integer primary key, sold text, amount real, pieces integer, rebate text, country text)"
+            "create table sales (sale_id integer primary key, sold text, amount real, pieces integer, rebate text, "
+            "country text)"
         )
         for i in range(rows):
             sale = (
@@ -690,7 +692,8 @@ def duckdb_with_types_and_a_struct(folder: Path) -> Export:
     path = folder / "plant.duckdb"
     with duckdb.connect(str(path)) as base:
         base.execute(
-            "create table runs (run_id uuid, began timestamp, took interval, load decimal(10,2), where_ struct(hall varchar, line integer), operator varchar)"
+            "create table runs (run_id uuid, began timestamp, took interval, load decimal(10,2), "
+            "where_ struct(hall varchar, line integer), operator varchar)"
         )
         for i in range(rows):
             took = int(rng.gamma(5, 60)) + (20_000 if i in odd else 0)
@@ -860,7 +863,8 @@ def ragged_lines_and_pipes(folder: Path) -> Export:
     text = ["id|amount|qty|state"]
     for i in range(rows):
         text.append(
-            f"{i + 1}|{rng.lognormal(4, 0.4) * (15 if i in odd else 1):.2f}|{rng.poisson(5) + (60 if i in odd else 0)}|{rng.choice(['new', 'old'])}"
+            f"{i + 1}|{rng.lognormal(4, 0.4) * (15 if i in odd else 1):.2f}|"
+            f"{rng.poisson(5) + (60 if i in odd else 0)}|{rng.choice(['new', 'old'])}"
         )
         if i in (100, 222):
             text.append("broken|line")

@@ -71,7 +71,7 @@ def test_the_options_of_weighing_mean_the_same_everywhere(pair, weighing):
 def test_tables_know_what_was_left_out_and_moved_back(pair):
     tables = read(pair, rules=RowRules(at_most=1, per="note"))
     assert tables.constant == ("flat",) and tables.per == "note" and tables.library == "pandas"
-    assert not tables.is_own_reference and tables.reference_name == "the reference"
+    assert not tables.is_own_reference and tables.reference_name == "reference"
     assert [tables.raw.names[one.position] for one in tables.moved] == ["b"]
     assert np.median(tables.weighed.values[:, 1]) == pytest.approx(np.median(tables.reference.values[:, 1]))
     assert np.median(tables.raw.values[:, 1]) == pytest.approx(2, abs=0.5)
@@ -129,8 +129,7 @@ def test_rules_that_leave_no_choice_are_refused(pair):
 def test_a_table_that_is_its_own_reference_is_weighed_row_by_row_against_the_others():
     table = frame(0, 80).drop(columns=["id", "note"])
     table.loc[5, "a"] = 9.0
-    pool = open_pool(table, table)
-    vars(pool)["matrices"] = (pool.matrices[1],) * 2
+    pool = open_pool(table)
     tables = WeighedTables.of(pool, Form.of(Weighing()), seed=0).scored(4, 2)
     assert tables.is_own_reference and not tables.moved and tables.constant == ("flat",)
     np.testing.assert_array_equal(tables.scoring.pool.weights, tables.scoring.reference.weights)

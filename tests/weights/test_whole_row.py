@@ -9,8 +9,7 @@ from biselect import solve
 from biselect.weights import Reference, Weigher
 from biselect.weights.reference import FEWEST_ROWS
 from biselect.weights.scoring import Scoring
-from biselect.weights.weigher import PoolFacts
-from biselect.weights.whole_row import FAR, near_weight, neighbour_rows
+from biselect.weights.whole_row import FAR, PoolFacts, near_weight, neighbour_rows
 
 WHOLE = ("normal", "heavy", "counts", "tied", "huge", "tiny", "offset", "spike", "flag", "label", "drifted")
 

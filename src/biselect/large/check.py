@@ -41,8 +41,6 @@ from biselect.weights.whole_row import PoolFacts
 
 FILE = "calibration.npz"
 ROUNDED = 1e-9  # by which numbers of another machine may differ
-BESIDE = {"warnings", "guarantee", "labels", "label", "hits", "missing_pool", "times", "time_column"}
-BESIDE |= {"excluded", "version", "proof_checked"}  # what a report tells beside the answer, and no proof is about
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -157,7 +155,7 @@ def weigh_again(
         with step(f"{checking.name}: {looked_at:,} rows in {len(parts):,} parts") as bar:
             arrays = engine.run(checking, source.parts, bar)
     block = unpacked(arrays)
-    pool = pool_of(block, positions, roles, weighing.features, block)
+    pool = replace(pool_of(block, positions, roles, weighing.features, block), excluded=tuple(roles.exclude))
     raw = weighing.features.matrix(block, positions)
     question, rules = weighing.question, RowRules(**weighing.question["rules"])
     heavy = neighbour_cutoff(arrays["totals"], checking.share, len(weighing.weigher.feature_names))
@@ -175,6 +173,8 @@ def weigh_again(
         raw=raw,
         weighed=moved_back(raw, weighing.shifts),
         moved=tuple(ShiftedColumn(position=j, shift=0.0, stretch=1.0) for j in moved),
+        time_column=roles.time_column,
+        id_column=weighing.roles.id_column,
         per=rules.per,
     ).scored(question["k"], question["m"], rules, PoolFacts(rows=rows, heavy=heavy))
     ruled = {"sample_rules": None}  # unless there are any
@@ -185,27 +185,25 @@ def weigh_again(
     return tables, words
 
 
-def refuse_other(
-    file: str, ours: Any, theirs: Any, scale: float = 0.0, unseen: frozenset[str] = frozenset(), at: str = ""
-) -> None:
-    """Refuse a file that tells something else than it should; what it tells beside that is left alone.
+def refuse_other(file: str, ours: Any, theirs: Any, scale: float = 0.0, at: str = "") -> None:
+    """Refuse a file that tells something else than it should, or more.
 
     Args:
         file: for messages.
         ours: what it should tell.
         theirs: what it tells.
         scale: numbers may differ by a small share of this, and of themselves.
-        unseen: names under which it may tell something where we know nothing.
         at: the names that lead here.
     """
     if isinstance(ours, dict) and isinstance(theirs, dict):
+        if ours.keys() != theirs.keys():
+            refuse_other(file, sorted(ours), sorted(theirs), at=f"{at} names".strip())
         for name, own in ours.items():
-            if name not in BESIDE and (own or name not in unseen):
-                refuse_other(file, own, theirs.get(name, "nothing"), scale, unseen, f"{at} {name}".strip())
+            refuse_other(file, own, theirs[name], scale, f"{at} {name}".strip())
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         if not (ours and type(ours[0]) is float and ours == theirs):  # many numbers, and hardly ever another
             for place, (own, other) in enumerate(zip(ours, theirs, strict=True)):
-                refuse_other(file, own, other, scale, unseen, f"{at} {place}")
+                refuse_other(file, own, other, scale, f"{at} {place}".strip())
     elif not (type(ours) is type(theirs) and ours == theirs):
         numbers = float in (kinds := {type(ours), type(theirs)}) and kinds <= {int, float}
         if not (numbers and isclose(ours, theirs, rel_tol=ROUNDED, abs_tol=ROUNDED * scale)):

@@ -103,6 +103,7 @@ def _path(counts: Sequence[int], width: float, height: float) -> str:
 
 
 WIDTH, TALL, TICK = 100.0, 30.0, 7.0  # of the picture of a column
+BEYOND = 2.0  # lengths of the normal range that the picture reaches beyond it, to where the chosen rows are
 
 
 def _spread(picture: Mapping[str, Any]) -> Markup:
@@ -115,13 +116,17 @@ def _spread(picture: Mapping[str, Any]) -> Markup:
             if share:
                 width = (each - 2) * share
                 marks.append(f'<rect x="{each * at:.1f}" y="{TALL + 2}" width="{width:.1f}" height="{TICK - 3}"/>')
+        start, width = 0.0, WIDTH
     else:
         length = picture["last"] - picture["first"] or 1.0
-        for value in picture["chosen"]:
-            if isinstance(value, float):
-                x = WIDTH * min(1.0, max(0.0, (value - picture["first"]) / length))
-                marks.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TALL + 1}" y2="{TALL + TICK}"/>')
-    bars = f'<path transform="translate(0 {TALL})" d="{_path(counts, WIDTH, TALL)}"/>'
+        places = [(x - picture["first"]) / length for x in picture["chosen"] if isinstance(x, float)]
+        low, high = max(-BEYOND, min([0.0, *places])), min(1 + BEYOND, max([1.0, *places]))
+        width = WIDTH / (high - low)
+        start = -low * width
+        for place in places:
+            x = width * (min(high, max(low, place)) - low)
+            marks.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TALL + 1}" y2="{TALL + TICK}"/>')
+    bars = f'<path transform="translate({start:.1f} {TALL})" d="{_path(counts, width, TALL)}"/>'
     size = f"0 0 {WIDTH:.0f} {TALL + TICK:.0f}"
     picture_start = f'<svg class="spread" viewBox="{size}" preserveAspectRatio="none" aria-hidden="true">'
     return Markup(f"{picture_start}{bars}{''.join(dict.fromkeys(marks))}</svg>")

@@ -228,8 +228,7 @@ def _cells(row: Mapping[str, Any], columns: Sequence[str], strongest: float) -> 
     by_name = {part["column"]: part for part in row["parts"]}
     cells = []
     for part in map(by_name.__getitem__, columns):
-        value = part["value"]
-        text = "–" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
+        text = part["shown"] or number(part["part"])  # a problem of weights has no values
         side = "adds" if part["part"] > 0 else "takes"
         cells.append(Cell(text + ARROWS.get(part["direction"], ""), abs(part["part"]) / strongest, side))
     return cells

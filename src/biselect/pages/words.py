@@ -42,8 +42,8 @@ class Words:
     def phrase(self, key: str, **values: Any) -> str:
         """The same as plain text, for a terminal, a file or a notebook.
 
-        >>> Words().phrase("rows.adds", adds="<2>")
-        'adds <2>'
+        >>> Words().phrase("labels.names", names="<2>")
+        'Known positives among them: <2>.'
         """
         return self._template(key, values).format(**_with_thousands(values))
 
@@ -179,14 +179,18 @@ class Words:
         finding = view["finding"]
         uncounted = finding["case"] == "described" and view["reference"] != "self"
         key = "uncounted" if uncounted else finding["case"] + _few(finding)
-        number = view["budgets"]["k"] if finding["case"] == "nothing" else round(finding["expected"] or 0)
+        number = round(finding["expected"] or 0)
+        if finding["case"] == "nothing":
+            number = finding["beyond"] or view["budgets"]["k"]
         return self.phrase(f"finding.lead_{key}", n=number, **view["noun"])
 
     def next_step(self, view: Mapping[str, Any]) -> str:
         """What to do about the finding, in a sentence or two."""
         finding = view["finding"]
-        few = _few(finding) if finding["case"] == "nothing" else ""
-        return self.phrase(f"page.next.{finding['case']}{few}", n=finding["chosen"], **view["noun"])
+        few, number = "", finding["chosen"]
+        if finding["case"] == "nothing":
+            few, number = _few(finding), finding["beyond"]
+        return self.phrase(f"page.next.{finding['case']}{few}", n=number, **view["noun"])
 
     def noun(self, id_column: str | None) -> dict[str, str]:
         """What one row of a table is called, and many: by the name of its column of ids, where that says it.
@@ -204,9 +208,10 @@ class Words:
 
 
 def _few(finding: Mapping[str, Any]) -> str:
-    """The end of a sentence's key where hardly any normal row is like those found, or none at all if nothing was."""
-    least = 0.0 if finding["case"] == "nothing" else 0.5
-    return "_few" if finding["expected"] is not None and finding["expected"] <= least else ""
+    """How a key ends: hardly any normal row is like these, or some row scores more than all normal ones."""
+    if finding["case"] == "nothing":
+        return "_few" if finding["beyond"] else ""
+    return "_few" if finding["expected"] is not None and finding["expected"] <= 0.5 else ""
 
 
 def _with_thousands(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -332,8 +337,9 @@ def told_parts(row: Mapping[str, Any], score: str) -> list[tuple[str, str]]:
     reasons = [row["parts"][at]["column"] for at in row["reasons"]]
     parts = printed_parts(row, score)
     told = [(part["text"], text) for part, text in parts if part["column"] in reasons]
-    others = [float(text.replace(",", "")) for part, text in parts if part["column"] not in reasons]
-    return told + [(phrase("reason.rest"), points(fsum(others), len(score.partition(".")[2])))] * bool(others)
+    others = fsum(float(text.replace(",", "")) for part, text in parts if part["column"] not in reasons)
+    rest = points(others, len(score.partition(".")[2]))
+    return told + [(phrase("reason.rest"), rest)] * bool(rest.strip("-0."))
 
 
 def decimals_for(score: float) -> int:

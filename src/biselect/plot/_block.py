@@ -38,7 +38,7 @@ class Content:
         rows: names.
         columns: names.
         cells: what each cell adds.
-        alone: what each row adds on its own.
+        alone: what each row adds on its own; of a review what all other columns add.
         sides: of each cell the direction of its column; None where nobody knows.
         texts: of each cell the pool's own value, or what it adds.
         reasons: the strongest of each row in words; None where nobody knows.
@@ -69,15 +69,19 @@ def content_of(answer: Review | Selection | Explanation) -> Content:
     told = answer.summary["kinds"]["list"][0]["rows"] if isinstance(answer, Review) and answer.tables else []
     by_row = {row["index"]: row for row in told}
     records = [by_row[int(why.samples[i])] for i in rows] if by_row else []
-    values = [{part["column"]: part["value"] for part in record["parts"]} for record in records]
+    parts = [{part["column"]: part for part in record["parts"]} for record in records]
+    alone = why.sample_marginals[rows]
+    if records:  # as all else that is told of a review: what is unusual about a row as a whole is shared out
+        cells = np.array([[own[name]["part"] for name in names] for own in parts])
+        alone = np.array([record["score"] for record in records]) - cells.sum(axis=1)
     return Content(
         rows=[why.problem.sample_name(why.samples[i]) for i in rows],
         columns=names,
         cells=cells,
-        alone=why.sample_marginals[rows],
+        alone=alone,
         sides=[[why.problem.direction(why.features[j]) for j in columns]] * len(rows) if records else None,
         texts=(
-            [[_text(own[name]) for name in names] for own in values]
+            [[_text(own[name]["value"]) for name in names] for own in parts]
             if records
             else [[number(float(adds)) for adds in row] for row in cells]
         ),

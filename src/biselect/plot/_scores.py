@@ -25,8 +25,6 @@ HATCHES = ("", "", "", "////", "....", "\\\\\\\\")  # colours alike in grey diff
 def reasons(answer: Review | Selection | Explanation, ax: Axes | None = None, *, most_rows: int = 50) -> Axes:
     """What each chosen row adds, strongest first, and through which columns; a review's strongest reasons in words.
 
-    A step between two rows shows where those that stand out end and ordinary ones begin.
-
     Args:
         answer: an answer; only a review has words.
         ax: where to draw; a new figure if left out.
@@ -38,13 +36,14 @@ def reasons(answer: Review | Selection | Explanation, ax: Axes | None = None, *,
     own_columns = content.columns[: len(HATCHES)] if len(content.columns) > len(HATCHES) + 1 else content.columns
     parts = {name: (cells[:, j], COLOURS[j % 6], HATCHES[j % 6]) for j, name in enumerate(own_columns)}
     if len(own_columns) < len(content.columns):
-        parts[f"{len(content.columns) - len(own_columns)} other columns"] = (
+        parts[f"{len(content.columns) - len(own_columns)} more chosen columns"] = (
             cells[:, len(own_columns) :].sum(axis=1),
             OTHERS,
             "",
         )
     if content.alone.any():
-        parts["the row alone"] = (content.alone[:count], "white", "")
+        rest = "the row alone" if content.reasons is None else "all other columns"
+        parts[rest] = (content.alone[:count], "white", "")
     names, words = content.rows[:count], (content.reasons or [])[:count]
     width, height = 4.4 + room(names) + (WORDS if words else 0), 0.21 * count + 1.4
     with axes_for(ax, width=width, height=height) as axes:

@@ -20,6 +20,7 @@ from biselect.reviews.kinds import Kind, KindList
 from biselect.reviews.reasons import Part, Reasons, reasons_of, shown_value, values_of
 from biselect.tables import Pool, entry_as_text
 from biselect.tables.row_rules import rules_in_words
+from biselect.weights.scoring import Scoring
 from biselect.weights.weighed_tables import WeighedTables
 
 NEAR_ROWS, NEAR_COLUMNS = 6, 9  # left out, drawn beside the block
@@ -107,11 +108,12 @@ def report_data(
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(answer),
         "reproduce": {**reproduce, "problem_hash": kinds[0].solved.problem.digest},
-        "warnings": [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats],  # when all is done
     }
     if finding is not None and reasons is not None:
         data["finding"] |= {"shared": described[0]["shared"], "places": attempt("places", _places, finding, table)}
+        data["finding"]["beyond"] = _beyond(reasons.scoring, answer)
         data["finding"] |= {"headline": words_of().headline(data), "text": words_of().finding(data)}
+    data["warnings"] = [{**asdict(caveat), "columns": list(caveat.columns)} for caveat in caveats]  # when all is done
     return data
 
 
@@ -129,7 +131,7 @@ def _kind(
     order = np.argsort(-scores, kind="stable")
     samples = selection.samples[order]
     parts = _problem_parts(kind, samples) if reasons is None else reasons.parts(samples, selection.features)
-    alike, told, labels, beside = samples, [], None, []
+    alike, traits_in_words, labels, beside = samples, [], None, []
     records: list[dict[str, str]] = [{}] * samples.size
     if table is not None and reasons is not None:
         pool = table.pool
@@ -137,7 +139,7 @@ def _kind(
         alike, traits = shared(table.scoring.pool, samples, selection.features)
         if finding is not None and number == 1:
             alike, traits = np.array(finding.pool_rows, dtype=np.int64), dict.fromkeys(finding.traits, 0.0)
-        told = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
+        traits_in_words = [reasons.trait(alike, feature) for feature in kind.features.tolist() if feature in traits]
     return {
         "number": number,
         "name": kind.name,
@@ -151,7 +153,7 @@ def _kind(
             for f in kind.features.tolist()
             if problem.feature_scores[f]
         },
-        "shared": told,
+        "shared": traits_in_words,
         "hits": None if labels is None else int(labels[selection.samples].sum()),
         "rows": [
             {
@@ -178,11 +180,17 @@ def _records(pool: Pool, rows: NDArray[np.int64]) -> list[dict[str, str]]:
     return [dict(zip(columns, texts, strict=True)) for texts in zip(*columns.values(), strict=True)]
 
 
+def _beyond(scoring: Scoring, answer: Selection) -> int:
+    """How many rows score higher than every reference row."""
+    highest = float(scoring.reference_scores(answer.features).max())
+    return int((scoring.pool_scores(answer.features) > highest).sum())
+
+
 def _places(finding: Finding, table: WeighedTables) -> list[str]:
     """Where the first reference rows that are like the finding's stand; empty in a large table."""
     own = table.weigher.own_places
     rows = np.flatnonzero(own >= 0)
-    if not 0 < own.size <= MOST_SOUGHT or not finding.reference_rows:
+    if not rows.size or own.size > MOST_SOUGHT or not finding.reference_rows:
         return []
     in_sample = rows[np.argsort(own[rows])]
     return [table.pool.reference_place(int(row)) for row in in_sample[list(finding.reference_rows[:MOST_PLACES])]]
@@ -195,13 +203,13 @@ def _problem_parts(kind: Kind, samples: NDArray[np.int64]) -> list[list[Part]]:
     empty: dict[str, Any] = {"value": None, "shown": "", "moved_from": None, "usual": "", "like": False, "against": ""}
     rows = []
     for i, own in zip(samples.tolist(), cells.tolist(), strict=True):
-        named = [(problem.feature_name(f), problem.direction(f), part) for f, part in zip(features, own, strict=True)]
+        parts = [(problem.feature_name(f), problem.direction(f), part) for f, part in zip(features, own, strict=True)]
         if alone := float(problem.sample_scores[i]):
-            named.append((words_of().alone, "", alone))
+            parts.append((words_of().alone, "", alone))
         rows.append(
             [
                 Part(column=name, direction=direction, part=part, is_reason=part > 0, **empty)
-                for name, direction, part in named
+                for name, direction, part in parts
             ]
         )
     return rows
@@ -222,9 +230,9 @@ def _block(answer: Selection, reasons: Reasons | None) -> dict[str, Any]:
     if reasons is None:
         left_out = [swap.enters for swap in answer.explain(NEAR_COLUMNS).feature_swaps]
         weights = problem.coupling[np.ix_(rows, features + left_out)].astype(float)
-        named = features + left_out
+        positions = features + left_out
         columns: list[dict[str, Any]] = [
-            {"name": problem.feature_name(f), "direction": problem.direction(f)} for f in named
+            {"name": problem.feature_name(f), "direction": problem.direction(f)} for f in positions
         ]
         values: list[list[str]] | None = None
     else:

@@ -25,7 +25,7 @@ class Caveat:
     """One thing that a reader should know.
 
     Attributes:
-        kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
+        kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
             `guess`, `split-taken`, `doubtful-column`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.

@@ -18,6 +18,7 @@ from biselect.core import Selection
 from biselect.reviews._null import DEEPER, LEVEL, Null, largest_excess, scan
 from biselect.weights.directed import COUNTS
 from biselect.weights.scoring import ScoredRows, Scoring
+from biselect.weights.weighed_tables import WeighedTables
 
 MORE, AS_REFERENCE, NOTHING, DESCRIBED = "more", "as-reference", "nothing", "described"
 CONFIDENCE = 0.9  # of the interval of the excess
@@ -60,7 +61,7 @@ class Finding:
     traits: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; its sentence is made by `biselect.pages.words`."""
+        """Plain data, without the sentence."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
@@ -211,8 +212,7 @@ def rows_that_hold(scoring: Scoring, features: NDArray[np.int64], level: float =
     """Rows of a pool that stand out one by one, of which at most a share is expected to be ordinary.
 
     How many ordinary rows reach a threshold is expected by the reference's rate there, or by the tail that its body
-    bounds, with a margin, whichever is less: a few unusual rows in the reference say nothing about ordinary ones. It is
-    asked only where the pool holds more than chance gives.
+    bounds, with a margin, whichever is less: a few unusual rows in the reference say nothing about ordinary ones.
 
     Args:
         scoring: pool and reference on one scale.
@@ -228,3 +228,22 @@ def rows_that_hold(scoring: Scoring, features: NDArray[np.int64], level: float =
     ordinary = scoring.rows * np.minimum(by_rate, MARGIN * _tail_bound(others, thresholds))
     allowed = np.flatnonzero(ordinary <= level * np.arange(1, scores.size + 1))
     return scores >= thresholds[allowed[-1]] if allowed.size else np.zeros(scores.size, dtype=bool)
+
+
+def holding_rows(
+    finding: Finding | None, tables: WeighedTables, features: NDArray[np.int64]
+) -> NDArray[np.bool_] | None:
+    """Rows that hold one by one, where the pool holds more than chance gives and its ordinary rows are the reference's.
+
+    Args:
+        finding: what the answer amounts to; None if nobody could tell.
+        tables: pool and reference, weighed.
+        features: the chosen features.
+
+    Returns:
+        One flag for each row of the pool; None if the question makes no sense.
+    """
+    has_drifted = 2 * len(tables.moved) > len(tables.weigher.columns)
+    if finding is None or finding.case != MORE or has_drifted:
+        return None
+    return rows_that_hold(tables.scoring, features)

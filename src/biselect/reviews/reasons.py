@@ -190,10 +190,11 @@ class Reasons:
         j, direction = int(scoring.features.columns[feature]), scoring.features.directions[feature]
         name, column = scoring.features.names[j], scoring.weigher.columns[j]
         rows = rows[scoring.pool.weights[rows, feature] > COUNTS]
-        weighed = scoring.pool.cells.rows.values[rows, j]
-        values = weighed if self.raw is None else self.raw.values[rows, j]
-        weighed, values = (cells[~np.isnan(weighed)] for cells in (weighed, values))
-        below = weighed < column.location if column.type.is_ranked else np.zeros(0, dtype=bool)
+        cells = scoring.pool.cells.rows.values[rows, j]
+        values = cells if self.raw is None else self.raw.values[rows, j]
+        is_there = ~np.isnan(cells)
+        cells, values = cells[is_there], values[is_there]
+        below = cells < column.location if column.type.is_ranked else np.zeros(0, dtype=bool)
         facts: dict[str, Any] = {"column": short_name(name, scoring.features.names)}
         if name.isdigit():
             facts["column"] = phrase("finding.unnamed", column=name)
@@ -205,7 +206,7 @@ class Reasons:
         else:
             spread, ends = column.distribution, (values.min(), values.max())
             wide = column.scale * (spread.quantile(1 - RARE) - spread.quantile(RARE))
-            key = ("low" if below[0] else "high") if np.ptp(weighed) > wide else "range"
+            key = ("low" if below[0] else "high") if np.ptp(cells) > wide else "range"
         if key in ("both", "low", "high", "range"):
             facts["low"], facts["high"] = (shown_value(float(end), self.decimals[j]) for end in ends)
             facts["range"] = words_of().range(facts["low"], facts["high"])

@@ -22,7 +22,7 @@ from biselect.progress import Steps, steps_of
 from biselect.reviews._null import Null
 from biselect.reviews._view import WholeTable, report_data
 from biselect.reviews.caveats import Caveat, Caveats, caveat_of
-from biselect.reviews.finding import MORE, Finding, find, rows_that_hold
+from biselect.reviews.finding import Finding, find, holding_rows
 from biselect.reviews.kinds import KindList, kinds_bytes, only
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
@@ -277,9 +277,7 @@ def make_review(
         found = caveats.attempt("finding", find, answer, table.scoring, null)
         if null is not None:
             kinds = caveats.attempt("kinds", kinds.tested, table.scoring, null) or kinds
-        still = 2 * len(table.moved) <= len(table.weigher.columns)  # else ordinary rows are not as in the reference
-        if found is not None and found.case == MORE and still:
-            holds = caveats.attempt("false_share", rows_that_hold, table.scoring, answer.features)
+        holds = caveats.attempt("false_share", holding_rows, found, table, answer.features)
     report |= {"table": table, "finding": found, "holds": holds, "whole": whole}
     summary = report_data(kinds, nearby, caveats, **report)
     names = set(answer.sample_names)

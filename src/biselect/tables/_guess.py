@@ -114,58 +114,65 @@ class Guess:
 
 
 def guess_roles(
-    tables: Sequence[pa.Table], said: Columns = Columns(), csv: Csv = Csv(), *, per: str | None = None
+    tables: Sequence[pa.Table], description: Columns = Columns(), csv: Csv = Csv(), *, per: str | None = None
 ) -> Guess:
     """Guess the roles of all columns.
 
     Args:
         tables: the pool, and the reference where there is one; columns of both are looked at together.
-        said: what is known about the columns.
+        description: what is known about the columns.
         csv: what is known of how texts are written; marks of missing entries are guessed where none are given.
         per: column of the pool whose values limit the choice.
     """
     pool = tables[0]
-    known, asked = _known(said, pool.column_names, per), {*names_in(said.features, pool.column_names)}
+    roles, features = (
+        _roles_of(description, pool.column_names, per),
+        {*names_in(description.features, pool.column_names)},
+    )
     guesses = {
-        name: ColumnGuess(name=name, role=known[name]) if name in known else _guess(name, *_in_all(name, tables), csv)
+        name: ColumnGuess(name=name, role=roles[name]) if name in roles else _guess(name, *_in_all(name, tables), csv)
         for name in pool.column_names
     }
-    for name in {name for table in tables for name in reading_of(table).codes} & guesses.keys() - known.keys():
+    for name in {name for table in tables for name in reading_of(table).codes} & guesses.keys() - roles.keys():
         if guesses[name].role in ("category", "free text", "other id"):
             remark = "digits, some of which begin with 0: kept as text, a category"
             guesses[name] = replace(guesses[name], role="code", remark=remark, otherwise="number")
 
-    others = {name: one for name, one in guesses.items() if known.get(name) in (None, "date") and name not in asked}
+    others = {name: one for name, one in guesses.items() if roles.get(name) in (None, "date") and name not in features}
     chosen: dict[str, Callable[..., ColumnGuess | None]] = {"time": _time, "id": _id, "label": _label}
     for role, choose in chosen.items():
-        if getattr(said, role) is None and (one := choose(tables, others)) is not None:
+        if getattr(description, role) is None and (one := choose(tables, others)) is not None:
             guesses[one.name] = replace(one, role=role if role != "id" or one.names_rows else "other id")
             del others[one.name]
-            known.pop(one.name, None)
+            roles.pop(one.name, None)
     return Guess(
         columns=tuple(guesses.values()),
-        described=_described(said, [one for one in guesses.values() if one.name not in known], pool.column_names),
+        described=_described(
+            description, [one for one in guesses.values() if one.name not in roles], pool.column_names
+        ),
         rows=pool.num_rows,
         reading=reading_of(pool),
     )
 
 
-def _known(said: Columns, names: Sequence[str], per: str | None) -> dict[str, str]:
+def _roles_of(description: Columns, names: Sequence[str], per: str | None) -> dict[str, str]:
     """Columns of which a person said what they are, with that as their role."""
-    label = str(said.label) if said.label in names else str(said.label).rpartition("=")[0]
-    known = {name: kind.partition(":")[0] for name, kind in said.types.items()}
-    known |= dict.fromkeys(names_in(said.exclude, names), "left out") | dict.fromkeys(
-        names_in(said.show, names), "shown"
+    label = str(description.label) if description.label in names else str(description.label).rpartition("=")[0]
+    roles = {name: kind.partition(":")[0] for name, kind in description.types.items()}
+    roles |= dict.fromkeys(names_in(description.exclude, names), "left out") | dict.fromkeys(
+        names_in(description.show, names), "shown"
     )
-    single = {per: "shown", said.time: "time", said.id: "id", label: "label"}
-    return known | {name: role for name, role in single.items() if name}
+    single = {per: "shown", description.time: "time", description.id: "id", label: "label"}
+    return roles | {name: role for name, role in single.items() if name}
 
 
 def _in_all(name: str, tables: Sequence[pa.Table]) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """A column of all tables that have it, of the type that it has in the first; and that of the longest table."""
+    """A column of all tables that have it, of the type that it has in the first with a value; and the longest one."""
     columns = [table[name] for table in tables if name in table.column_names]
-    columns = [column for column in columns if column.type == columns[0].type]
-    together = pa.chunked_array([chunk for one in columns for chunk in one.chunks], columns[0].type)
+    kind = next((column.type for column in columns if column.null_count < len(column)), columns[0].type)
+    columns = [column.cast(kind) if pa.types.is_null(column.type) else column for column in columns]
+    columns = [column for column in columns if column.type == kind]
+    together = pa.chunked_array([chunk for one in columns for chunk in one.chunks], kind)
     return together, max(columns, key=len)
 
 
@@ -352,7 +359,7 @@ def _label(tables: Sequence[pa.Table], guesses: Mapping[str, ColumnGuess]) -> Co
     return best
 
 
-def _described(said: Columns, guesses: Sequence[ColumnGuess], columns: Sequence[str]) -> Columns:
+def _described(description: Columns, guesses: Sequence[ColumnGuess], columns: Sequence[str]) -> Columns:
     """What is said and guessed about the columns together."""
     by_role: dict[str, list[ColumnGuess]] = {}
     for one in guesses:
@@ -361,24 +368,27 @@ def _described(said: Columns, guesses: Sequence[ColumnGuess], columns: Sequence[
     names = {role: one.name for role, one in single.items()}
     if label := single.get("label"):
         names["label"] = f"{label.name}={label.positive}"
-    clock = said.time if said.time in columns else names.get("time")
+    clock = description.time if description.time in columns else names.get("time")
     repeated = [one.name for one in by_role.get("other id", ()) if one.repeats]
     texts = [one.name for one in by_role.get("free text", ())]
     left_out = [one.name for role in ("other id", "free text", "empty", "unclear") for one in by_role.get(role, ())]
-    asked = {*names_in(said.features, columns), *names_in(said.show, columns)}
-    shown = [name for name in ([clock] if clock else []) + [*repeated, *texts][:MOST_SHOWN] if name not in asked]
-    is_open = said.duplicates == Columns().duplicates
+    in_use = {*names_in(description.features, columns), *names_in(description.show, columns)}
+    shown = [name for name in ([clock] if clock else []) + [*repeated, *texts][:MOST_SHOWN] if name not in in_use]
+    is_open = description.duplicates == Columns().duplicates
     types = {one.name: "category" for role in ("code", "category") for one in by_role.get(role, ())}
     for one in by_role.get("number", ()):
         if one.missing_marks:
             types[one.name] = f"number:{','.join(one.missing_marks)}"
     return replace(
-        said,
+        description,
         **names,
-        exclude=[*listed(said.exclude), *(name for name in left_out if name not in shown and name not in asked)],
-        show=[*listed(said.show), *shown],
-        types={**types, **said.types},
-        duplicates="first" if "id" in single and single["id"].repeats and is_open else said.duplicates,
+        exclude=[
+            *listed(description.exclude),
+            *(name for name in left_out if name not in shown and name not in in_use),
+        ],
+        show=[*listed(description.show), *shown],
+        types={**types, **description.types},
+        duplicates="first" if "id" in single and single["id"].repeats and is_open else description.duplicates,
     )
 
 

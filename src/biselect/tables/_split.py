@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from biselect.columns.date import Place, as_times, parts_of_dates, read_times
 from biselect.columns.date_text import in_words
 from biselect.columns.distinct_texts import is_number, is_text
-from biselect.columns.flag import label_flags
+from biselect.columns.flag import as_texts, label_flags
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Split, spell
 from biselect.tables._frames import NamedMatrix, as_matrix, refuse_unusable, row_labels, with_index
@@ -388,8 +388,9 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]
     labels, positive = None, ""
-    if roles.label_column is not None:
-        labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
+    if (label := roles.label_column) is not None and pool[label].null_count < pool.num_rows:
+        labels, positive = label_flags(_labelled(pool, reference, label), label, "the pool", roles.label_value)
+        labels = labels[: pool.num_rows]
     with_role = {*reference.column_names, *features, *roles.exclude, *roles.special}
     return Pool(
         reference=before,
@@ -413,6 +414,13 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
         read_as=read_as([pool_part.file, reference_part.file]),
         rows=pool_part.rows,
     )
+
+
+def _labelled(pool: pa.Table, reference: pa.Table, label: str) -> pa.Table:
+    """The labels of the pool, and of the reference after them if it has any: a pool may hold no positive one."""
+    known = [as_texts(table[label]) for table in (pool, reference) if label in table.column_names]
+    values = known[0] if len(known) == 1 else pa.chunked_array([*known[0].chunks, *known[1].drop_null().chunks])
+    return pa.table({label: values})
 
 
 def _texts(column: pa.ChunkedArray, form: str | None) -> list[str]:

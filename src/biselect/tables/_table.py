@@ -69,7 +69,7 @@ class Table:
             return read_table(self.source, self.csv, self.columns)
         try:
             if (frame := arrow_of(self.source)) is not None:
-                return with_texts_read(frame, TextForm.of(self.csv, self.columns), Reading())
+                return with_texts_read(frame, TextForm.of(self.csv, self.columns), Reading(), closes=False)
             values = np.asarray(self.source, dtype=np.float64)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(f"the table cannot be read: {error}") from error

@@ -56,7 +56,7 @@ def moved_columns(
     before, now = (_quartiles(table) for table in (reference, pool))
     spread, range_now = before[2] - before[0], now[2] - now[0]
     usable = np.flatnonzero((spread > 0) & (range_now > 0))
-    moved = []
+    shifts = []
     for j in usable.tolist():
         shift = float((now[1, j] - before[1, j]) / spread[j])
         stretch = float(range_now[j] / spread[j])
@@ -67,8 +67,8 @@ def moved_columns(
         if np.mean((newer < low) | (newer > high)) > MOSTLY:
             continue  # a clock or an id, which gets a warning of its own
         if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
-            moved.append(ShiftedColumn(position=j, shift=shift, stretch=stretch))
-    return moved
+            shifts.append(ShiftedColumn(position=j, shift=shift, stretch=stretch))
+    return shifts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,9 +90,9 @@ class Shift:
     targets: NDArray[np.float64]
 
     @classmethod
-    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[ShiftedColumn]) -> Shift:
+    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], shifts: Sequence[ShiftedColumn]) -> Shift:
         """From rows of both tables."""
-        columns = tuple(column.position for column in moved)
+        columns = tuple(column.position for column in shifts)
         before, now = (_quartiles(table[:, columns]) for table in (reference, pool))
         factors = (before[2] - before[0]) / (now[2] - now[0])
         return cls(columns=columns, middles=now[1], factors=factors, targets=before[1])
@@ -121,10 +121,10 @@ class Shift:
 
 def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[ShiftedColumn, ...]]:
     """The pool as it is to be weighed, and the columns of numbers that moved; `drift` is one of DRIFT."""
-    moved = moved_numbers(reference, pool, drift)
-    if not moved or drift == "keep":
-        return pool, moved
-    return replace(pool, values=Shift.of(reference.values, pool.values, moved).applied(pool.values)), moved
+    shifts = moved_numbers(reference, pool, drift)
+    if not shifts or drift == "keep":
+        return pool, shifts
+    return replace(pool, values=Shift.of(reference.values, pool.values, shifts).applied(pool.values)), shifts
 
 
 def moved_numbers(
@@ -137,8 +137,8 @@ def moved_numbers(
     every = len(numbers) == len(pool.names)
     tables = [table.values if every else table.values[:, numbers] for table in (reference, pool)]
     known = None if ends is None else ends[:, numbers]
-    moved = moved_columns(tables[0], tables[1], known)
-    return tuple(replace(column, position=numbers[column.position]) for column in moved)
+    shifts = moved_columns(tables[0], tables[1], known)
+    return tuple(replace(column, position=numbers[column.position]) for column in shifts)
 
 
 def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -289,36 +289,36 @@ def map_names() -> list[str]:
     return MAPS.names()
 
 
-def make_map(given: str | WeightMap | type[WeightMap]) -> WeightMap:
+def make_map(map: str | WeightMap | type[WeightMap]) -> WeightMap:
     """A map of its own to be fit: of a name, of a class, or a copy of an object."""
-    if isinstance(given, str):
-        return MAPS.load(given)()
-    made: Any = given() if isinstance(given, type) else deepcopy(given)
+    if isinstance(map, str):
+        return MAPS.load(map)()
+    made: Any = map() if isinstance(map, type) else deepcopy(map)
     if not isinstance(made, WeightMap):
         raise InputError(
             f"map must be one of {', '.join(map_names())}, or an object with the members of "
-            f"biselect.weights.maps.WeightMap, got {given!r}"
+            f"biselect.weights.maps.WeightMap, got {map!r}"
         )
     return made
 
 
-def map_name(given: str | WeightMap | type[WeightMap]) -> str:
+def map_name(map: str | WeightMap | type[WeightMap]) -> str:
     """What a person reads: the map's name, or that of its class."""
-    if isinstance(given, str):
-        return given
-    return (given if isinstance(given, type) else type(given)).__name__
+    if isinstance(map, str):
+        return map
+    return (map if isinstance(map, type) else type(map)).__name__
 
 
-def stored_name(given: str | WeightMap | type[WeightMap]) -> str:
+def stored_name(map: str | WeightMap | type[WeightMap]) -> str:
     """The name under which a map is written to a file.
 
     Raises:
         InputError: it has none, so that no other process could load it.
     """
-    if not isinstance(given, str):
+    if not isinstance(map, str):
         raise InputError(
-            f"the answer for a table too large to be held is stored with its map's name, and {map_name(given)} has "
+            f"the answer for a table too large to be held is stored with its map's name, and {map_name(map)} has "
             "none: register it, biselect.weights.maps.MAPS.register('my-map', "
-            f"{map_name(given)}), and give map='my-map'"
+            f"{map_name(map)}), and give map='my-map'"
         )
-    return given
+    return map

@@ -144,8 +144,8 @@ class Reference:
     @property
     def rank_error(self) -> float:
         """No rank of any column is wrong by more than this share of its values."""
-        known = [self.counts[name] for name in self.quantities]
-        return max((one.rank_error / one.size for one in known), default=0.0)
+        counts = [self.counts[name] for name in self.quantities]
+        return max((one.rank_error / one.size for one in counts), default=0.0)
 
     def column(self, name: str) -> ColumnReference:
         """One column as it was counted; of numbers without a value where it holds none at all."""
@@ -374,8 +374,8 @@ def _joined(parts: Sequence[NamedMatrix]) -> NamedMatrix:
 def refuse_labels(matrix: NamedMatrix, labelled: Iterable[int], *, where: str) -> None:
     """An error where a column holds labels that holds numbers in the reference; flags are numbers too."""
     for j in matrix.labels.keys() - set(labelled):
-        if tuple(known := matrix.labels[j]) != FLAG:
-            shown = repr(known[0]) if known else "nothing"
+        if tuple(labels := matrix.labels[j]) != FLAG:
+            shown = repr(labels[0]) if labels else "nothing"
             raise InputError(
                 f"column {matrix.names[j]!r} holds labels in {where} ({shown}), but numbers in the reference; "
                 "convert either of them"
@@ -417,11 +417,11 @@ def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:
 
 def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
     """The earliest first and the latest last of those that are known."""
-    known = [pair for pair in ends if pair[0] is not None]
-    if not known:
+    pairs = [pair for pair in ends if pair[0] is not None]
+    if not pairs:
         return None, None
-    if len({type(first) for first, _ in known}) > 1:
+    if len({type(first) for first, _ in pairs}) > 1:
         raise InputError("some of the times are numbers and others dates, which cannot be put in order")
-    if not isinstance(known[0][0], str | float | int) or type(known[0][0]) is not type(known[0][1]):
+    if not isinstance(pairs[0][0], str | float | int) or type(pairs[0][0]) is not type(pairs[0][1]):
         raise InputError("a time is neither a number nor a date")
-    return min(first for first, _ in known), max(last for _, last in known)
+    return min(first for first, _ in pairs), max(last for _, last in pairs)

@@ -22,6 +22,6 @@ def test_marginals_by_hand():
 @given(REFERENCES)
 def test_bounded_marginals_never_exceed_half_the_cap(reference):
     reference[0, :] = 1 + np.abs(reference).max()  # so that no column is constant
-    problem = Weigher(cap=2.0).fit(reference).problem(reference, k=1, m=1, marginals=MARGINALS["bounded"])
+    problem = Weigher(cap=2.0).fit(reference).plain_problem(reference, k=1, m=1, marginals=MARGINALS["bounded"])
     assert problem.feature_scores.max() <= 1.0 + 1e-12
     assert problem.sample_scores.max() <= 2.0

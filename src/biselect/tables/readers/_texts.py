@@ -338,7 +338,7 @@ def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
 
 
 def with_texts_read(
-    table: pa.Table, form: TextForm, reading: Reading, looks: SampleFormat | None = None, *, closes: bool = True
+    table: pa.Table, form: TextForm, reading: Reading, looks: SampleFormat | None = None, *, closes: bool
 ) -> pa.Table:
     """The table with its columns of text as what they hold, and how it was read (`reading_of`).
 
