@@ -41,10 +41,17 @@ def kinds_of(case, k, m, kinds, drift="recentre"):
     return frauds, all(kind.selection.proven_optimal for kind in review.kinds)
 
 
+def nmf_lists(reference, pool):
+    """Five factors of the gaussian weights."""
+    from sklearn.decomposition import NMF
+
+    weights = Weigher(map="gaussian").fit(reference).weights(pool)
+    factors = min(5, weights.shape[1])
+    return list(NMF(factors, init="nndsvda", max_iter=200, random_state=0).fit_transform(weights).T)
+
+
 def credit_card(path, draws, first):
     """Frauds by method, mean over draws."""
-    from benchmarks.bench_reviews import nmf_lists
-
     figures: dict[str, list] = {}
     for name, draw, case in credit_card_cases(path, range(first, first + draws)):
         reference, pool, y = case

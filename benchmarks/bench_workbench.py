@@ -1,11 +1,10 @@
-"""The workbench: seconds from the last tick to the next rows, hits beside the library's, and memory over many rounds.
+"""The workbench: seconds to the first row and from a tick to the next, and memory over many answers.
 
-    python benchmarks/bench_workbench.py --speed                 # 100,000 × 50
-    python benchmarks/bench_workbench.py --tables FOLDER         # 5 rounds of 20 on labelled tables
-    python benchmarks/bench_workbench.py --second FOLDER         # a second export, alone and after the first
-    python benchmarks/bench_workbench.py --memory                # 500 rounds
+    python -m benchmarks.bench_workbench --speed                 # 100,000 × 50
+    python -m benchmarks.bench_workbench --second FOLDER         # a second export, alone and after the first
+    python -m benchmarks.bench_workbench --memory                # 2,000 answers
 
-The application is asked as a browser asks it, and chooses in a process of its own.
+The application is asked as a browser asks it, and its session lives in a process of its own.
 """
 
 import argparse
@@ -14,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -25,21 +25,22 @@ from benchmarks.review_cases import table_cases
 
 TOKEN, PORT = "token", 8000
 HOME = f"http://127.0.0.1:{PORT}"
-ROUNDS, ROWS = 5, 20
-ASKED = {"seconds": 3.0}
+ROWS = 40
+ASKED = {"first row": 8.0, "next row": 0.3}  # seconds
 
 
 class Workbench:
     """A folder with pool.parquet and normal.parquet, reviewed through the application."""
 
     def __init__(self, client, worker) -> None:
-        self.client, self.worker = client, worker
+        self.client, self.worker, self.window = client, worker, str(uuid4())
         client.headers["X-Biselect-Token"] = TOKEN
 
-    def post(self, address: str, **form) -> None:
+    def post(self, address: str, **form):
         """Send a form as a page does."""
         answer = self.client.post(address, data=form, headers={"Origin": HOME})
         assert answer.status_code < 400, answer.text
+        return answer
 
     def done(self) -> None:
         """Wait for the job under way."""
@@ -47,36 +48,23 @@ class Workbench:
             time.sleep(0.01)
         assert told["error"] is None, told["error"]
 
-    def begin(self, rows: int) -> None:
-        """Choose the first round, with all guesses as they are."""
+    def begin(self) -> None:
+        """Begin a review, with all guesses as they are."""
         self.post("/look", table="pool.parquet", then="/table")
         self.done()
         page = self.client.get("/table?name=pool.parquet").text
         usual = page.partition('name="usual-m" value="')[2].partition('"')[0]
-        form = {
-            "table": "pool.parquet",
-            "against": "file",
-            "which": "normal.parquet",
-            "k": rows,
-            "m": usual,
-            "usual-m": usual,
-        }
+        form = {"table": "pool.parquet", "against": "file", "which": "normal.parquet", "m": usual, "usual-m": usual}
         self.post("/choose", **form)
         self.done()
 
-    def answer(self, truth) -> list[int]:
-        """Answer the present round; gives its rows."""
-        from biselect.sessions.store import SessionFile
+    def next(self) -> dict:
+        """The row that the page shows now."""
+        return self.post("/next", window=self.window).json()
 
-        rows = [asked.row for asked in SessionFile(self.worker.folder).standing(0).rounds[-1].rows]
-        for row in rows:
-            self.post("/answer", row=row, choice=0, verdict="not fine" if truth(row) else "fine")
-        return rows
-
-    def next(self, count: int) -> None:
-        """Ask for the next round."""
-        self.post("/next", choice=0, seen=self.client.get("/standing").json()["round"], count=count)
-        self.done()
+    def answer(self, row: dict, verdict: str) -> None:
+        """Answer it."""
+        self.post("/answer", row=row["row"], choice=row["choice"], after=row["last"], verdict=verdict)
 
 
 @contextmanager
@@ -97,65 +85,30 @@ def workbench(reference, pool) -> Iterator[Workbench]:
 
 
 def speed() -> None:
-    """From the last tick to the next 20 rows."""
+    """To the first row, and from a tick to the next row."""
     rng = np.random.default_rng(0)
     reference, pool = rng.standard_t(5, size=(20_000, 50)), rng.standard_t(5, size=(100_000, 50))
     pool[:300, :4] -= 6
     with workbench(reference, pool) as bench:
         start = time.perf_counter()
-        bench.begin(ROWS)
-        print(f"first rows of 100,000 × 50: {time.perf_counter() - start:.1f} s", flush=True)
-        for number in range(1, 4):
-            bench.answer(lambda row: row < 300 and row % 4 > 0)  # both answers, so that the learner is fitted
+        bench.begin()
+        row = bench.next()
+        print(f"first row of 100,000 × 50: {time.perf_counter() - start:.1f} s, asked {ASKED['first row']}", flush=True)
+        took = []
+        for _ in range(ROWS):
             start = time.perf_counter()
-            bench.next(ROWS)
-            page = bench.client.get("/review").text
-            seconds = time.perf_counter() - start
-            assert f"Round {number + 1}" in page
-            missed = "" if seconds <= ASKED["seconds"] else " MISSED"
-            print(
-                f"from the last tick to round {number + 1}: {seconds:.2f} s, asked {ASKED['seconds']}{missed}",
-                flush=True,
-            )
+            bench.answer(row, "not fine" if row["row"] < 300 and row["row"] % 4 else "fine")
+            row = bench.next()
+            took.append(time.perf_counter() - start)
+        print(
+            f"from a tick to the next row: {np.median(took):.3f} s, at most {max(took):.3f}, asked {ASKED['next row']}"
+        )
 
 
-def tables(folder: Path, only: list[str]) -> None:
-    """Hits in 5 rounds of 20, by the application and by the library alone."""
-    differing, total = [], 0
+def second(folder: Path) -> None:
+    """Hits among 40 rows of one half of a pool: alone, and after 40 of the other half were reviewed in the session."""
+    total = np.zeros(2, dtype=int)
     for name, _, (reference, pool, y) in table_cases(folder, range(1)):
-        if only and name not in only:
-            continue
-        with workbench(reference, pool) as bench:
-            bench.begin(ROWS)
-            ours = []
-            for number in range(ROUNDS):
-                ours.append(bench.answer(y.__getitem__))
-                if number + 1 < ROUNDS:
-                    bench.next(ROWS)
-            replay = bs.ReviewSession.open(bench.worker.folder).replay(progress=False)
-        session = bs.ReviewSession(pool, reference)
-        theirs = []
-        for _ in range(ROUNDS):
-            rows = [asked.row for asked in session.next_rows(ROWS)]
-            session.answer({row: bool(y[row]) for row in rows})
-            theirs.append(rows)
-        hits = [int(sum(y[row] for rows in found for row in rows)) for found in (ours, theirs)]
-        total += hits[0]
-        if ours != theirs:
-            differing.append(name)
-        told = f"{name:18s} workbench {hits[0]:3d}, library {hits[1]:3d}{'' if ours == theirs else ' OTHER ROWS'}"
-        told += "" if replay.same else " REPLAY DIFFERS"
-        told += f"; {len(replay.taken)} kinds not proven in their time" if replay.taken else ""
-        print(told, flush=True)
-    print(f"all: {total} hits; {'other rows on ' + ', '.join(differing) if differing else 'the same rows everywhere'}")
-
-
-def second(folder: Path, only: list[str]) -> None:
-    """Hits of each round on one half of a pool: alone, and after the other half was reviewed in the same session."""
-    total = np.zeros((2, ROUNDS), dtype=int)
-    for name, _, (reference, pool, y) in table_cases(folder, range(1)):
-        if only and name not in only:
-            continue
         half = len(pool) // 2
         hits = [_hits(bs.ReviewSession(pool[half:], reference), y[half:])]
         with tempfile.TemporaryDirectory() as place:
@@ -163,33 +116,27 @@ def second(folder: Path, only: list[str]) -> None:
             hits.append(_hits(bs.ReviewSession(pool[half:], reference, folder=place), y[half:]))
         total += hits
         print(f"{name:18s} alone {hits[0]}, taught {hits[1]} of {int(y[half:].sum())}", flush=True)
-    alone, taught = total.tolist()
-    print(f"all: alone {alone}, together {sum(alone)}; taught {taught}, together {sum(taught)}")
+    print(f"all: alone {total[0]}, taught {total[1]}")
 
 
-def _hits(session: bs.ReviewSession, y: np.ndarray) -> list[int]:
-    """Hits of each round, answered by the labels."""
-    found = []
-    for _ in range(ROUNDS):
-        rows = [asked.row for asked in session.next_rows(ROWS)]
-        session.answer({row: bool(y[row]) for row in rows})
-        found.append(int(sum(y[row] for row in rows)))
-    return found
+def _hits(session: bs.ReviewSession, y: np.ndarray) -> int:
+    for _ in range(min(ROWS, len(y) // 4)):
+        queued = session.next_row()
+        session.answer(queued, bool(y[queued.row]))
+    return session.hits
 
 
-def memory(rounds: int) -> None:
-    """Resident memory of the server and of its worker over many rounds."""
+def memory(answers: int) -> None:
+    """Resident memory of the server and of its worker over many answers."""
     rng = np.random.default_rng(0)
-    reference, pool = rng.normal(size=(1000, 10)), rng.normal(size=(rounds * 4 + 100, 10))
+    reference, pool = rng.normal(size=(1000, 10)), rng.normal(size=(answers + 100, 10))
     with workbench(reference, pool) as bench:
-        bench.begin(3)
-        for number in range(1, rounds + 1):
-            bench.answer(lambda row: row % 7 == 0)
-            bench.next(3)
-            bench.client.get("/review")
-            if number in (1, 50) or number % 100 == 0:
+        bench.begin()
+        for number in range(1, answers + 1):
+            bench.answer(row := bench.next(), "not fine" if row["row"] % 7 == 0 else "fine")
+            if number in (1, 100) or number % 500 == 0:
                 both = [_resident("self"), _resident(str(bench.worker._process.pid))]
-                print(f"round {number}: server {both[0]:.0f} MiB, worker {both[1]:.0f} MiB", flush=True)
+                print(f"answer {number}: server {both[0]:.0f} MiB, worker {both[1]:.0f} MiB", flush=True)
 
 
 def _resident(process: str) -> float:
@@ -201,19 +148,15 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", action="store_true")
-    parser.add_argument("--tables", type=Path)
     parser.add_argument("--second", type=Path)
-    parser.add_argument("--only", nargs="*", default=[], help="names of tables; all unless given")
-    parser.add_argument("--memory", type=int, nargs="?", const=500)
+    parser.add_argument("--memory", type=int, nargs="?", const=2000)
     args = parser.parse_args()
     if args.second:
-        second(args.second, args.only)
+        second(args.second)
         return
     need("starlette", "httpx2")
     if args.speed:
         speed()
-    if args.tables:
-        tables(args.tables, args.only)
     if args.memory:
         memory(args.memory)
 

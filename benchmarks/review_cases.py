@@ -105,35 +105,88 @@ def forest(reference, pool, rows, answers):
     return model.predict_proba(pool)[:, 1]
 
 
-def forest_after(base, reference, pool, y, budget, step=5):
-    """What a practitioner writes: a detector's first rows, then a forest on the answers, five rows at a time."""
+def logistic(reference, pool, rows, answers):
+    """Logistic regression on the answers so far, with 200 reference rows as weak misses."""
+    from sklearn.linear_model import LogisticRegression
+
+    X, labels, weights, scaled = _training(reference, pool, rows, answers)
+    model = LogisticRegression(class_weight="balanced", max_iter=500).fit(X, labels, sample_weight=weights)
+    return model.predict_proba(scaled)[:, 1]
+
+
+def boosting(reference, pool, rows, answers):
+    """Gradient boosting on the same."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    X, labels, weights, scaled = _training(reference, pool, rows, answers)
+    model = HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=2, class_weight="balanced", random_state=0)
+    return model.fit(X, labels, sample_weight=weights).predict_proba(scaled)[:, 1]
+
+
+def _training(reference, pool, rows, answers):
+    center, scale = reference.mean(axis=0), reference.std(axis=0)
+    before, scaled = ((table - center) / np.where(scale > 0, scale, 1.0) for table in (reference, pool))
+    size = min(200, len(reference))
+    usual = before[np.random.default_rng(0).choice(len(before), size, replace=False)]
+    weights = np.r_[np.ones(len(rows)), np.full(size, 0.2)]
+    return np.vstack([scaled[rows], usual]), np.r_[answers, np.zeros(size)], weights, scaled
+
+
+def learner_after(learner, base, reference, pool, y, budget, step=5):
+    """What a practitioner writes: a detector's first rows, then a learner on the answers, five rows at a time."""
     scores, rows = base, []
     small = 0.05 * (base - base.min()) / (np.ptp(base) or 1)
     while len(rows) < budget:
         left = np.setdiff1d(np.arange(len(pool)), rows)
         rows += left[np.argsort(-scores[left], kind="stable")][:step].tolist()
         if 0 < y[rows].sum() < len(rows):
-            scores = forest(reference, pool, rows, y[rows]) + small
+            scores = learner(reference, pool, rows, y[rows]) + small
     return y[rows[:budget]]
 
 
-def lists_with_forest(lists, reference, pool, y, budget, high=30):
-    """Thompson sampling over lists; a forest joins as one more list once both answers were given."""
-    rng = np.random.default_rng(0)
-    orders = [np.argsort(-scores, kind="stable") for scores in lists]
-    hits, misses = np.zeros(len(lists) + 1), np.zeros(len(lists) + 1)
-    rows, learned, fitted = [], None, -5
-    for turn in range(budget):
-        if rows and 0 < y[rows].sum() < len(rows) and turn - fitted >= 5:
-            learned = np.argsort(-forest(reference, pool, rows, y[rows]), kind="stable")
-            fitted = turn
-        arms = [*orders, *([] if learned is None else [learned])]
-        prior = np.array([0.5] * len(orders) + [1.5])[: len(arms)]
-        arm = int(np.argmax(rng.beta(prior + hits[: len(arms)], 1.5 + misses[: len(arms)])))
-        row = next(int(i) for i in arms[arm] if i not in rows)
-        rows.append(row)
-        for position, order in enumerate(arms):
-            if position == arm or row in order[:high]:
-                hits[position] += y[row]
-                misses[position] += not y[row]
+def tree_aad(reference, pool, y, budget, seed=0, quantile=0.97, pull=0.5, steps=10, rate=0.3):
+    """Active anomaly discovery on the leaves of an isolation forest (Das et al. 2017), one row at a time.
+
+    Hits should score above the quantile of all rows, misses below it; weights of leaves are pulled to where they began.
+    """
+    Z = _leaves(reference, pool, seed)
+    prior = np.full(Z.shape[1], 1 / np.sqrt(Z.shape[1]))
+    weights, rows = prior.copy(), []
+    while len(rows) < budget:
+        scores = Z @ weights
+        scores[rows] = -np.inf
+        rows.append(int(np.argmax(scores)))
+        hits, A, bar = y[rows], Z[rows], np.quantile(Z @ weights, quantile)
+        for _ in range(steps):
+            scores = A @ weights
+            wrong = np.where(hits, scores < bar, scores > bar)
+            share = np.where(hits, -1 / max(hits.sum(), 1), 1 / max((~hits).sum(), 1))
+            weights = weights - rate * (A.T @ (wrong * share) + pull * (weights - prior))
+            weights /= np.linalg.norm(weights)
     return y[rows]
+
+
+def _leaves(reference, pool, seed, trees=100):
+    """Rows × leaves, minus each leaf's expected depth, rows of length 1."""
+    from scipy.sparse import csr_matrix
+    from sklearn.ensemble import IsolationForest
+
+    model = IsolationForest(n_estimators=trees, random_state=seed).fit(reference)
+    columns, values, offset = [], [], 0
+    for estimator in model.estimators_:
+        tree = estimator.tree_
+        depth = np.zeros(tree.node_count)
+        for node in range(tree.node_count):
+            for child in (tree.children_left[node], tree.children_right[node]):
+                if child >= 0:
+                    depth[child] = depth[node] + 1
+        size = np.maximum(tree.n_node_samples, 1)
+        rest = np.where(size > 1, 2 * (np.log(np.maximum(size - 1, 1)) + 0.5772) - 2 * (size - 1) / size, 0)
+        leaf = tree.apply(pool.astype(np.float32))
+        columns.append(leaf + offset)
+        values.append(-(depth + rest)[leaf])
+        offset += tree.node_count
+    C, V = np.array(columns).T, np.array(values).T
+    V = V - V.min() + 0.1
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    return csr_matrix((V.ravel(), C.ravel(), np.arange(0, C.size + 1, C.shape[1])), shape=(len(pool), offset))

@@ -50,8 +50,9 @@ nitpick_ignore = [
     ("py:class", "biselect.extensions.Thing"),  # this and the next: whatever a registry holds, or a decorator marks
     ("py:class", "biselect.solvers.registry.Function"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
-    ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next three are what functions give back
+    ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next four are what functions give back
     ("py:class", "biselect.sessions.store.Withdrawal"),
+    ("py:class", "biselect.reviews.reasons.Part"),
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
     ("py:class", "biselect_quantum.devices.execution.run.Measurement"),
     ("py:class", "biselect_quantum.devices.layout.Qubit"),  # this and the next are numbers

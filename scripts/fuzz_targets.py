@@ -28,7 +28,7 @@ import biselect as bs
 from biselect.core.untrusted import content_hash, seal
 from biselect.errors import BiselectError
 from biselect.options import Kinds, Search
-from biselect.sessions.exports import rounds_summary
+from biselect.sessions.exports import summarise
 from biselect.tables.readers import read_table
 
 IDS = [f"r{i}" for i in range(24)]
@@ -394,7 +394,7 @@ def use_session(path: Path, index: int) -> None:
     """Take it up and ask on."""
     session = bs.ReviewSession.open(path.parent, *session_tables())
     session.next_rows(3)
-    rounds_summary(session.file)
+    summarise(session.file)
 
 
 @cache

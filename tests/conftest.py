@@ -89,7 +89,7 @@ class Tab:
 
     def press(self, key: str) -> None:
         code = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "Tab": 9}
-        code |= {letter: ord(letter.upper()) for letter in "jknu123"}
+        code |= {letter: ord(letter.upper()) for letter in "efjkntuz123/"}
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code[key], **text)

@@ -14,9 +14,9 @@ NAMES = {
     "biselect.errors": (
         "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError"
     ),
-    "biselect.options": "Columns Compute Csv Flag Kinds Options Rounds RowRules Search Split Watch Weighing",
+    "biselect.options": "Columns Compute Csv Flag Kinds Options Reviewing RowRules Search Split Watch Weighing",
     "biselect.reviews": "Caveat Kind KindList find_kinds",
-    "biselect.sessions": "AskedRow GivenAnswer Replay Reviewed Round RoundFound Standing",
+    "biselect.sessions": "Ahead Found GivenAnswer QueuedRow ShownRow StaleAnswerError Standing",
     "biselect.weights": "WeighingFacts Weigher Reference WeightMap map_names",
     "biselect.estimators": "CellWeigher",
     "biselect.solvers": "Answer Run SOLVERS Solver certified keeps_limits neighbours solver_names solver_options",

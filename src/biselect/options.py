@@ -26,7 +26,7 @@ __all__ = [
     "Flag",
     "Kinds",
     "Options",
-    "Rounds",
+    "Reviewing",
     "RowRules",
     "Search",
     "Split",
@@ -375,7 +375,7 @@ class Kinds(Options, heading="Kinds of unusual"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rounds(Options, heading="Rounds of review"):
+class Reviewing(Options, heading="Reviewing of review"):
     """What the rows of a further table are chosen with; None for as with the last one, or as usual."""
 
     m: Annotated[

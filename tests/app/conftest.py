@@ -68,11 +68,11 @@ class Browser:
         assert told["error"] is None, told
         return told
 
-    def begin(self, *, k=6, **more):
+    def begin(self, **more):
         """Choose from pool.csv against normal.csv."""
         if 'action="/look"' in self.get("/table?name=pool.csv").text:
             self.look("pool.csv")
-        form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": k, "m": 3, "who": "Ana", **more}
+        form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "m": 3, "who": "Ana", **more}
         return self.done(self.post("/choose", form))
 
 

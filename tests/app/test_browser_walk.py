@@ -1,22 +1,20 @@
-"""A morning's work in a real browser: from the demo's table to rows, ticks, the next round, a new export and files."""
+"""A morning's work in a real browser: from a table to rows, answers, a colleague, a new export and files."""
 
+import os
 import threading
 import time
+from base64 import b64decode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from biselect.sessions.store import SessionFile
 
 pytestmark = pytest.mark.browser
 
-SLOW_ANSWERS = """{ const quick = window.fetch; let first = true;
-    window.fetch = async (address, ...more) => {
-        const wait = address === "/answer" && first ? 300 : 0;
-        first = first && !wait;
-        await new Promise((done) => setTimeout(done, wait));
-        return quick(address, ...more); }; } 0"""
 AXE = "axe.run().then((all) => all.violations.map(({impact, id, nodes}) => [impact, id, nodes[0].html]))"
 
 
@@ -78,6 +76,8 @@ def at_desk_width(tab):
     tab.media()
 
 
+SHOWN = "(document.querySelector('#row:not(.going) #name')?.textContent ?? '')"
+SAID = "document.getElementById('said').textContent"
 FIRST_CLICK = {"pool.csv": "a[href='/table?name=pool.csv']", "the demo": "form[action='/demo'] button"}
 NORMAL = {"pool.csv": "normal.csv", "the demo": "demo-normal.parquet"}
 
@@ -95,73 +95,91 @@ def test_a_morning_s_work(tab, entrance, tmp_path, write_tables, table):
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
     assert tab.run("document.querySelector('[name=against]:checked').value") == "file"
     assert tab.run("document.getElementById('which').value") == NORMAL[table]
-    gain = "document.getElementById('gain-k').textContent"
-    assert tab.wait_for(f"{gain}.startsWith('One more row would add') && {gain}")
     assert barriers(tab) == [] and fits(tab)
     tab.run("document.querySelector('[name=who]').value = 'Ana'; 0")
-    tab.run("document.getElementById('k').value = 6; 0")
-    tab.click("#setup button:not([type])")  # the second: rows are chosen
-    tab.wait_for("document.getElementById('round') && document.readyState == 'complete'")
-    assert tab.run("document.querySelectorAll('li[data-row]').length") == 6
+    tab.run("document.querySelector('[name=who]').dispatchEvent(new Event('change')); 0")
+    tab.click("#setup button:not([type])")  # the second: a row is there
+    first = tab.wait_for(SHOWN, 300)
+    assert tab.run("document.activeElement.id") == "name" and tab.run("document.querySelectorAll('.reasons li').length")
     assert barriers(tab) == [] and fits(tab)
 
-    for key in "j2213":  # without a mouse
-        tab.press(key)
-    tab.wait_for("document.getElementById('counts').textContent == '4 of 6 answered, 2 not fine'")
-    tab.press("k")
-    tab.press("n")
-    tab.type("ask <b>Ben</b>")
-    tab.press("Enter")
-    tab.press("j")
-    tab.press("1")
-    tab.wait_for("document.getElementById('counts').textContent.startsWith('5 of 6')")
-    tab.press("u")
-    tab.wait_for("document.getElementById('counts').textContent.startsWith('4 of 6')")
-    assert tab.run("document.getElementById('said').textContent").endswith("is open again.")
-    tab.click("section:last-of-type li:last-of-type input[value='fine']")
-    tab.wait_for("document.getElementById('counts').textContent.startsWith('5 of 6')")
-    before = tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)")
-    tab.open(f"{home}review")  # the same tab, loaded again
-    tab.wait_for("document.getElementById('round') !== null")
-    assert tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)") == before
-    assert "ask <b>Ben</b>" in tab.run("[...document.querySelectorAll('.note input')].map((field) => field.value)")
-
-    tab.run("document.querySelector('li:not([class]) .note input, li[class=\"\"] .note input').focus(); 0")
-    tab.type("a note without an answer")
-    tab.click("#next")
-    said = "document.getElementById('said').textContent"
-    assert "A note is kept with an answer" in tab.wait_for(said) and tab.run("location.pathname") == "/review"
-    tab.run("window.real = window.fetch; window.fetch = () => Promise.reject(new Error()); 0")  # the server has gone
-    tab.press("1")
-    assert "does not answer" in tab.wait_for("!document.getElementById('lost').hidden && document.body.innerText")
-    assert tab.run("document.querySelectorAll('li.fine').length") == before.count("fine")
-    tab.press("k")
-    tab.run("window.fetch = window.real; 0")
-    tab.run(SLOW_ANSWERS)
-    for key in "21":  # two answers about one row, the first of them slower, and on at once
-        tab.press(key)
-        tab.press("k")
-    tab.click("#next")
-    tab.wait_for("document.querySelector('h1').textContent.startsWith('Round 2')")
     file = SessionFile(tmp_path)
-    assert [*file.standing(0).latest().values()][-1].verdict == "fine"
-    assert "a note without an answer" in {answer.note for answer in file.standing(0).latest().values()}
-    assert tab.run("document.querySelectorAll('table.found tbody tr').length") == 1
+    names = [first]
+    for number, key in enumerate("nfu1", 1):  # without a mouse
+        tab.press(key)
+        names.append(tab.wait_for(f"{SHOWN} != {names[-1]!r} && {SHOWN}"))
+        assert len(file.standing(0).latest()) == number  # saved at once
+    assert len({*names}) == 5 and tab.run("document.getElementById('saved').textContent") == "Saved"
+    assert tab.run(SAID).startswith(f"{names[3]}: fine, saved.")
+    assert tab.run("document.querySelectorAll('.answered li').length") == 4
+    assert [one.verdict for one in file.standing(0).latest().values()] == ["not fine", "fine", "unsure", "fine"]
+    assert {one.who for one in file.standing(0).latest().values()} == {"Ana"}
+
+    tab.press("t")
+    tab.type("ask <b>Ben</b>, not fun")  # keys are letters in a field
+    tab.press("Escape")
+    tab.press("n")
+    names.append(tab.wait_for(f"{SHOWN} != {names[-1]!r} && {SHOWN}"))
+    assert [*file.standing(0).latest().values()][-1].note == "ask <b>Ben</b>, not fun"
+    assert (
+        tab.run("document.querySelectorAll('.answered b').length") == 0
+        and tab.run("document.getElementById('note').value") == ""
+    )
+    tab.press("z")  # undo says what, and the row is there again
+    assert tab.wait_for(f"{SHOWN} == {names[4]!r} && {SAID}").startswith(f"Taken back: {names[4]} was not fine")
+    assert len(file.standing(0).latest()) == 4
+    tab.press("e")  # something else
+    other = tab.wait_for(f"{SHOWN} != {names[4]!r} && {SHOWN}")
+    tab.press("f")
+    tab.wait_for(f"{SHOWN} != {other!r} && {SHOWN}")
+
+    tab.press("/")  # the list: searched, and an answer changed
+    tab.type(names[1])
+    shown = "[...document.querySelectorAll('.answered li:not([hidden]) button')]"
+    assert tab.wait_for(f"{shown}.length && {shown}.every((one) => one.textContent.includes({names[1]!r}))")
+    tab.run(f"{shown}.find((one) => one.firstChild.textContent == {names[1]!r}).click(); 0")
+    tab.wait_for(f"{SHOWN} == {names[1]!r}")
+    assert "another answer replaces it" in tab.run("document.getElementById('row').innerText")
+    assert barriers(tab) == [] and fits(tab)
+    tab.click("[data-verdict='not fine']")
+    tab.wait_for(f"{SHOWN} != {names[1]!r} && {SHOWN}")
+    assert [*file.standing(0).latest().values()][1].verdict == "not fine"
+
+    before = tab.run(SHOWN)
+    tab.open(f"{home}review")  # the same tab, loaded again: the row that was looked at stays
+    assert tab.wait_for(SHOWN) == before
+    tab.run("window.real = window.fetch; window.fetch = () => Promise.reject(new Error()); 0")  # the server has gone
+    tab.press("n")
+    assert "does not answer" in tab.wait_for("!document.getElementById('lost').hidden && document.body.innerText")
+    assert tab.run(SHOWN) == before and len(file.standing(0).latest()) == 5 and barriers(tab) == []
+    tab.run("window.fetch = window.real; 0")
+    tab.click("#again")  # nothing was lost
+    tab.wait_for(f"{SHOWN} != {before!r} && {SHOWN}")
+    assert len(file.standing(0).latest()) == 6
+
+    [row], open_row = file.held(0), tab.run(SHOWN)
+    file.add_answers(0, {row: ("unsure", "mine")}, who="Ben")  # a stale write is refused, and can be sent all the same
+    tab.press("n")
+    assert "by Ben meanwhile" in tab.wait_for("!document.getElementById('lost').hidden && document.body.innerText")
+    assert file.standing(0).latest()[row].who == "Ben" and tab.run(SHOWN) == open_row
+    tab.click("#again")
+    tab.wait_for(f"{SHOWN} != {open_row!r} && {SHOWN}")
+    assert file.standing(0).latest()[row].who == "Ana"
+
     at_phone_width(tab)
     assert barriers(tab) == [] and fits(tab)
     at_desk_width(tab)
     tab.click("form[action='/export'] button")
-    tab.wait_for("document.querySelector('[data-file]') !== null")
+    tab.wait_for("document.querySelector('[data-file]') !== null", 60)
     assert (tmp_path / "export" / "answers.csv").exists() and barriers(tab) == []
     outside = [asked for asked in tab.requests() if not asked.startswith((home, "data:"))]
-    assert outside == [] and tab.complaints() == []
+    assert outside == [] and all("409 (Conflict)" in one for one in tab.complaints())  # the stale answer
     tab.click("[data-file='report/report.html']")
     assert opened_beside(tab, home) == "/once/"
     link = "fetch('/link', {method: 'POST', body: new URLSearchParams({name: 'report/report.html'}), headers: {"
     link += "'X-Biselect-Token': sessionStorage.getItem('token')}}).then((answer) => answer.json())"
     tab.open(home[:-1] + tab.run(link)["address"])
-    assert tab.run("document.querySelectorAll('table.chosen tr.row').length") == 6
-    assert tab.run("fetch('/standing').then(() => 'reached', () => 'refused')") == "refused"
+    assert tab.run("fetch('/beside').then(() => 'reached', () => 'refused')") == "refused"
     stored = "(() => { try { return sessionStorage.length } catch (error) { return error.message } })()"
     assert "sandboxed" in tab.run(stored)
 
@@ -265,3 +283,30 @@ def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, entra
     roles = "[...document.querySelectorAll('[name^=role]')].map((role) => role.value)"
     assert tab.run(roles) == ["id", "time", "number", "category"]
     assert tab.run("document.querySelector('[name=part-1-hour]').checked") and barriers(tab) == []
+
+
+def test_the_pictures_of_the_tutorial(tab, entrance, tmp_path):
+    """Drawn into docs/images by `BISELECT_PICTURES=docs/images pytest tests/app/test_browser_walk.py -k pictures`."""
+    place = Path(os.environ.get("BISELECT_PICTURES", tmp_path))
+
+    def draw(name):
+        (place / f"workbench-{name}.png").write_bytes(b64decode(tab.call("Page.captureScreenshot")["data"]))
+
+    frauds = read_table(files("biselect.tables") / "excerpt" / "pool.parquet")
+    frauds = {row["transaction"] for row in frauds.to_pylist() if row["Class"]}
+    at_desk_width(tab)
+    let_in(tab, entrance, tmp_path)
+    draw("start")
+    tab.click(FIRST_CLICK["the demo"])
+    tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
+    draw("table")
+    tab.run("document.querySelector('[name=who]').value = 'Ana'; 0")
+    tab.run("document.querySelector('[name=who]').dispatchEvent(new Event('change')); 0")
+    tab.click("#setup button:not([type])")
+    name = tab.wait_for(SHOWN, 300)
+    for _ in range(12):
+        tab.press("n" if name in frauds else "f")
+        name = tab.wait_for(f"{SHOWN} != {name!r} && {SHOWN}")
+    draw("round")
+    assert len(SessionFile(tmp_path).standing(0).latest()) == 12
+    assert all((place / f"workbench-{one}.png").stat().st_size > 20_000 for one in ("start", "table", "round"))

@@ -12,8 +12,8 @@ import pytest
 from biselect.sessions.store import FILE
 
 HOME = "http://127.0.0.1:8123"
-PAGES = ["/", "/table?name=pool.csv", "/working", "/job", "/review", "/standing", "/new?name=pool.csv", "/exported"]
-DEEDS = ["/files?name=x.csv", "/demo", "/look", "/link", "/preview", "/choose", "/stop", "/answer", "/undo", "/next"]
+PAGES = ["/", "/table?name=pool.csv", "/working", "/job", "/review", "/beside", "/new?name=pool.csv", "/exported"]
+DEEDS = ["/files?name=x.csv", "/demo", "/look", "/link", "/choose", "/stop", "/answer", "/undo", "/next", "/open"]
 DEEDS += ["/back", "/turn", "/export"]
 TOKEN = "a-token-of-the-tests"
 
@@ -174,7 +174,9 @@ def test_odd_requests_change_nothing(browser, tmp_path, requests):
     rng = random.Random(0)
     odd = ["", "0", "-1", "1e9", "9" * 400, "../../etc/passwd", "pool.csv\0", "file:../x", "<script>", "%00", "é\ud800"]
     odd += ["pool.csv::select 1", "/etc/passwd", "..", "last", "earlier", "not fine'; DROP TABLE answers; --", "{}"]
-    names = "table name against until k m row choice verdict note who when seen count role-0 usual-m which".split()
+    names = (
+        "table name against until m row choice verdict note who when after window unlike role-0 usual-m which".split()
+    )
     names += ["duplicates", "part-0-hour", "then", "code"]
     deeds = [deed.partition("?")[0] for deed in DEEDS if not deed.startswith(("/demo", "/stop", "/back", "/export"))]
     for number in range(requests):

@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from uuid import NAMESPACE_URL, uuid5
 
 import biselect as bs
 from biselect.app.worker import Job
@@ -17,17 +18,23 @@ from biselect.sessions.store import CONNECTED, SessionFile
 HOSTILE = '"><script>alert(1)</script>'
 
 
-def present(folder):
-    file = SessionFile(folder)
-    return file.standing(len(file.choices()) - 1)
+def latest(folder, choice=0):
+    return SessionFile(folder).standing(choice).latest()
 
 
-def answer_all(browser, folder, note=None):
-    choice = len(SessionFile(folder).choices()) - 1
-    for asked in present(folder).rounds[-1].rows:
-        verdict = "not fine" if int(asked.name[1:]) < 12 else "fine"
-        form = {"row": asked.row, "choice": choice, "verdict": verdict, "who": "Ana", "when": "Monday"}
-        told = browser.post("/answer", form | ({} if note is None else {"note": note}))
+def next_row(browser, window="one", **more):
+    told = browser.post("/next", {"window": str(uuid5(NAMESPACE_URL, window)), **more})
+    assert told.status_code == 200, told.text
+    return told.json()
+
+
+def answer_rows(browser, count, choice=0, window="one", **more):
+    """Answer the rows that come; gives what was said of the last one."""
+    for _ in range(count):
+        row = next_row(browser, window)
+        verdict = "not fine" if int(row["name"][1:]) < 12 else "fine"
+        form = {"row": row["row"], "choice": choice, "after": row["last"], "verdict": verdict, "who": "Ana", **more}
+        told = browser.post("/answer", form)
         assert told.status_code == 200, told.text
     return told.json()
 
@@ -40,77 +47,118 @@ def test_the_whole_way(browser, tmp_path):
     assert browser.look("pool.csv")["then"] == "/table?name=pool.csv"
     page = browser.get("/table?name=pool.csv").text
     assert "200 rows, 7 columns." in page and page.count('value="number" selected') == 6
-    form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": "6", "m": "3"}
-    told = browser.post("/preview", form).json()
-    assert told["row"]["adds"] > 0 and told["column"]["kind"] == "about"
+    assert "until" not in page.replace('name="until"', "")  # no parameter of the library
+    form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "m": "3"}
     browser.done(browser.post("/choose", {**form, "role-6": "exclude", "who": "Ana", "when": HOSTILE}))
     record = SessionFile(tmp_path).choices()[0]
     assert record["columns"] == {"exclude": ["c5"]} and record["who"] == "Ana"
     page = browser.get("/review").text
-    assert "Round 1: 6 rows of pool.csv" in page and "Nothing was answered yet." in page
-    told = answer_all(browser, tmp_path, note=HOSTILE)
-    assert len(told["answers"]) == 6 and told["hits"] >= 3 and told["line"].endswith("6 reviewed rows were not fine.")
+    assert "pool.csv" in page and "Nothing was answered yet." in page
+    told = answer_rows(browser, 6, note=HOSTILE, when="Monday")
+    assert "6 of 6 reviewed rows" in told["beside"] and "<script>" not in told["beside"]
     page = browser.get("/review").text
-    assert "<script>alert" not in page and "hit rate" in page
-    last = present(tmp_path).rounds[-1].rows[-1]
-    said = present(tmp_path).latest()[last.row].verdict
+    assert "<script>alert" not in page and "6 answered rows" in page
     told = browser.post("/undo", {"choice": "0"}).json()
-    assert len(present(tmp_path).latest()) == 5
-    assert told["back"] == {"row": last.row, "name": last.name, "round": 1, "withdrawn": said, "verdict": ""}
-    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
-    assert len(present(tmp_path).rounds) == 2 and "Round 2: 4 rows" in browser.get("/review").text
-    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))  # a window that is behind
-    assert len(present(tmp_path).rounds) == 2
+    assert len(latest(tmp_path)) == 5 and told["back"]["withdrawn"] == "not fine" and told["back"]["verdict"] == ""
+    again = next_row(browser, row=told["back"]["row"])  # the row that was taken back is looked at
+    assert again["name"] == told["back"]["name"] and next_row(browser)["row"] == again["row"]
     browser.done(browser.post("/export"))
     page = browser.get("/exported").text
-    assert all(name in page for name in ("answers.csv", "report/proof.json", "rounds.html"))
+    assert all(name in page for name in ("answers.csv", "report/proof.json", "answers.html"))
     lines = list(csv.DictReader(io.StringIO(browser.fetch("answers.csv").text)))
     assert len(lines) == 5 and {line["who"] for line in lines} == {"Ana"}
     assert "sandbox" in browser.fetch("report/report.html").headers["content-security-policy"]
     assert browser.post("/link", {"name": "nothing.csv"}).status_code == 400
     session = bs.ReviewSession.open(tmp_path)  # the library goes on where the browser ended
-    assert session.replay().same and session.next_rows(4) == list(present(tmp_path).rounds[-1].rows)
+    assert session.next_row(str(uuid5(NAMESPACE_URL, "one"))).row == again["row"] and len(session.answers) == 5
 
 
-def test_rounds_are_those_of_the_library(browser, tmp_path):
-    browser.begin(k=5, **{"usual-m": "3"})
-    alone = bs.ReviewSession(bs.table(tmp_path / "pool.csv", id="id"), tmp_path / "normal.csv")
-    for number in (1, 2, 3):
-        rows = alone.next_rows(5)
-        assert list(present(tmp_path).rounds[-1].rows) == rows
-        answer_all(browser, tmp_path)
-        alone.answer({row.row: int(row.name[1:]) < 12 for row in rows})
-        browser.done(browser.post("/next", {"choice": "0", "seen": str(number), "count": "5"}))
+def test_rows_are_those_of_the_library(browser, tmp_path):
+    browser.begin()
+    alone = bs.ReviewSession(bs.table(tmp_path / "pool.csv", id="id"), tmp_path / "normal.csv", m=3)
+    for _ in range(15):
+        row, queued = next_row(browser), alone.next_row()
+        assert row["row"] == queued.row and str(queued.why) in row["html"]
+        alone.answer(queued, queued.row < 12)
+        answer_rows(browser, 1)
+
+
+def test_a_row_is_shown_with_its_sum_its_record_and_what_is_like_it(browser, tmp_path):
+    browser.begin()
+    answer_rows(browser, 3)
+    row = next_row(browser)
+    page, queued = row["html"], bs.ReviewSession.open(tmp_path).look_at(row["row"], str(uuid5(NAMESPACE_URL, "one")))
+    assert "like 3 found not fine" in page and f">{queued.record['c1']}<" in page and page.count("normal 1") == 1
+    assert all(part.column in page and part.against.split(" (")[0] in page for part in queued.reasons)
+    assert page.count('class="spread"') == len(queued.reasons) and '<span class="answer-not-fine">' in page
+    assert next_row(browser, unlike="yes")["row"] != row["row"]
 
 
 def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, tmp_path):
     browser.begin()
-    answer_all(browser, tmp_path)
+    answer_rows(browser, 6)
     assert "Go on with tuesday.csv" in browser.get("/").text
     browser.look("tuesday.csv", "/new")
     page = browser.get("/new?name=tuesday.csv").text
-    assert "Most clearly c5" in page and "the last export, without what was not fine" in page
-    browser.done(browser.post("/turn", {"table": "tuesday.csv", "against": "last", "k": "3"}))
+    assert "Most clearly c5" in page and "the last export, without what was not fine (6 rows leave it)" in page
+    browser.done(browser.post("/turn", {"table": "tuesday.csv", "against": "last"}))
     record = SessionFile(tmp_path).choices()[1]
     assert record["pool"] == "tuesday.csv" and record["reference"].startswith("usual-rows-of-pool.csv-")
     page = browser.get("/review").text
-    assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier tables of this review" in page
-    assert "What was answered about 6 rows of earlier tables counts here." in page
+    assert "tuesday.csv" in page and "What was answered about 6 rows of earlier tables counts here." in page
+    assert next_row(browser)["name"][0] == "t" and "found not fine" in next_row(browser)["html"]
     page = browser.get("/").text
     assert "usual-rows-of" not in page and "Go on with pool.csv" not in page and "Go back to its review" in page
     assert browser.post("/back", {"choice": "2"}).status_code == 400
     assert browser.post("/back", {"choice": "0"}).headers["location"] == "/review"
-    assert "Round 1: 6 rows of pool.csv" in browser.get("/review").text
-    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
-    assert [round_.number for round_ in SessionFile(tmp_path).standing(0).rounds] == [1, 3]
+    assert next_row(browser)["name"][0] == "p" and len(latest(tmp_path)) == 6
 
 
-def test_two_windows_see_each_other_s_ticks(browser, tmp_path):
+def test_two_windows_get_different_rows_and_see_each_other_s_answers(browser, tmp_path):
     browser.begin()
-    row = present(tmp_path).rounds[-1].rows[0].row
-    browser.post("/answer", {"row": row, "choice": "0", "verdict": "unsure", "note": "ask Ben"})
-    told = browser.get("/standing").json()
-    assert told["answers"] == {str(row): ["unsure", "ask Ben"]} and (told["round"], told["of"]) == (1, 6)
+    one, two = next_row(browser, "one"), next_row(browser, "two")
+    assert one["row"] != two["row"] and next_row(browser, "one")["row"] == one["row"]
+    form = {
+        "row": two["row"],
+        "choice": "0",
+        "after": two["last"],
+        "verdict": "unsure",
+        "note": "ask Ben",
+        "who": "Ben",
+    }
+    last = browser.post("/answer", form).json()["last"]
+    told = browser.get("/beside?choice=0&last=0").json()
+    assert "ask Ben" in told["beside"] and told["last"] == last
+    assert browser.get(f"/beside?choice=0&last={last}").json() == {"choice": 0, "last": last}
+    opened = browser.post("/open", {"row": two["row"]}).json()  # to change it
+    assert "answered unsure, by Ben" in opened["html"] and opened["last"] == last
+    assert browser.post("/open", {"row": "199"}).status_code == 400
+
+
+def test_a_stale_answer_is_refused_and_can_be_sent_again(browser, tmp_path):
+    browser.begin()
+    row = next_row(browser)
+    form = {"row": row["row"], "choice": "0", "after": row["last"], "verdict": "fine", "who": "Ben"}
+    assert browser.post("/answer", form).status_code == 200
+    refused = browser.post("/answer", {**form, "verdict": "not fine", "who": "Ana", "note": "mine"})
+    assert refused.status_code == 409 and "was answered 'fine' by Ben meanwhile" in refused.json()["error"]
+    assert latest(tmp_path)[row["row"]].verdict == "fine"
+    again = {**form, "verdict": "not fine", "who": "Ana", "note": "mine", "after": refused.json()["after"]}
+    assert browser.post("/answer", again).status_code == 200
+    assert latest(tmp_path)[row["row"]].note == "mine" and len(SessionFile(tmp_path).standing(0).answers) == 2
+
+
+def test_ten_windows_ask_at_once_and_none_gets_the_row_of_another(browser, tmp_path):
+    browser.begin()
+    rows = []
+    threads = [
+        threading.Thread(target=lambda n=n: rows.append(next_row(browser, f"window {n}")["row"])) for n in range(10)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({*rows}) == 10
 
 
 def test_what_is_wrong_is_said(browser, tmp_path):
@@ -127,9 +175,12 @@ def test_what_is_wrong_is_said(browser, tmp_path):
         told = browser.until_done()
         assert name in told["error"] and "something went wrong" not in told["error"]
     browser.begin()
-    refused = browser.post("/answer", {"row": "199", "choice": "0", "verdict": "fine"}, headers={"Accept": "*/*"})
-    assert refused.status_code == 400 and "not asked for" in json.loads(refused.text)["error"]
-    assert browser.post("/next", {"choice": "0", "seen": "1", "count": "0"}).status_code == 400
+    form = {"row": "199", "choice": "0", "after": "0", "verdict": "fine"}
+    refused = browser.post("/answer", form, headers={"Accept": "*/*"})
+    assert refused.status_code == 400 and "never shown" in json.loads(refused.text)["error"]
+    window = str(uuid5(NAMESPACE_URL, "one"))
+    for wrong in ({}, {"window": "x"}, {"window": window, "row": "x"}, {"window": window, "row": "999"}):
+        assert browser.post("/next", wrong).status_code == 400
     assert browser.get("/nowhere").status_code == 404
 
 
@@ -144,12 +195,11 @@ def test_a_folder_of_parquet_files_split_in_time(browser, tmp_path):
     browser.look("parts")
     page = browser.get("/table?name=parts").text
     assert "600 rows, 8 columns." in page and 'value="time" selected' in page
-    form = {"table": "parts", "against": "earlier", "until": "66.7%", "k": "5", "m": "3"}
+    form = {"table": "parts", "against": "earlier", "until": "66.7%", "m": "3"}
     browser.done(browser.post("/choose", form))
     record = SessionFile(tmp_path).choices()[0]
     assert (record["pool"], record["reference"], record["reference_until"]) == ("parts", None, "66.7%")
-    assert {asked.name[0] for asked in present(tmp_path).rounds[0].rows} == {"p"}
-    assert browser.post("/preview", {**form, "until": "nonsense"}).status_code == 400
+    assert next_row(browser)["name"][0] == "p"
     browser.done(browser.post("/export"))
     assert (tmp_path / "export" / "report" / "report.html").exists()
 
@@ -168,10 +218,10 @@ def test_nobody_waits_for_a_request_that_waits(browser, tmp_path):
     browser.begin()
     done = []
     writer = sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None, check_same_thread=False)
+    row = next_row(browser)["row"]
     with closing(writer):
         writer.execute("BEGIN IMMEDIATE")
-        row = present(tmp_path).rounds[-1].rows[0].row
-        tick = {"row": row, "choice": "0", "verdict": "fine"}
+        tick = {"row": row, "choice": "0", "after": "0", "verdict": "fine"}
         waiting = threading.Thread(target=lambda: done.append(browser.post("/answer", tick).status_code))
         waiting.start()
         time.sleep(0.2)
@@ -207,7 +257,7 @@ def test_a_job_is_told_of_while_the_session_s_file_holds_every_thread(browser, t
     monkeypatch.setitem(CONNECTED, "timeout", 3.0)
     with closing(sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        pollers = [threading.Thread(target=browser.get, args=("/standing",)) for _ in range(45)]
+        pollers = [threading.Thread(target=browser.get, args=("/beside",)) for _ in range(45)]
         for poller in pollers:
             poller.start()
         time.sleep(0.3)

@@ -33,7 +33,7 @@ def test_jobs_are_done_stopped_and_begun_again(tmp_path):
         first = worker._process
         setup = {"table": "a.csv", "reference": "a.csv", "until": "", "roles": {}, "parts": {}, "kept": ""}
         with pytest.raises(BusyError, match="longer than"):
-            given = {"setup": setup, "k": 1, "m": 1, "who": "", "when": ""}
+            given = {"setup": setup, "m": 1, "who": "", "when": ""}
             worker.result("choose", given, patience=0)  # it is stopped
         assert first.wait(10) != 0 and worker._process is None
         worker.start("inspect", {"table": "a.csv"})

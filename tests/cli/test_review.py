@@ -36,8 +36,8 @@ def present(outcome):
     return json.loads(outcome.out)["tables"][-1]
 
 
-def test_a_round_is_filled_in_and_given_back(run, folder):
-    first = present(run(*begin(folder, "--json")))["rounds"][0]["rows"]
+def test_rows_are_filled_in_and_given_back(run, folder):
+    first = json.loads(run(*begin(folder, "--json")).out)["queue"]
     assert len(first) == 6
     with (folder / "session" / "next.csv").open() as file:
         lines = list(csv.DictReader(file))
@@ -49,19 +49,20 @@ def test_a_round_is_filled_in_and_given_back(run, folder):
         for line in lines:
             hit = int(line["sample"][1:]) < 8
             writer.writerow({**line, "answer": "not fine" if hit else "no", "note": "=seen" if hit else ""})
-    options = ["--answers", answers, "--who", "Ana", "--replay", "--out", folder / "out", "--json", "-q"]
-    second = present(run("review", folder / "session", "-k", "6", *options))
-    assert len(second["rounds"]) == 2 and second["found"][0]["hits"] >= 4
-    rows = {row["name"]: row for row in second["rounds"][0]["rows"]}
+    options = ["--answers", answers, "--who", "Ana", "--out", folder / "out", "--json", "-q"]
+    outcome = run("review", folder / "session", "-k", "6", *options)
+    second = present(outcome)
+    assert len(second["rows"]) == 6 and second["found"]["hits"] >= 4
+    rows = {row["name"]: row for row in second["rows"]}
     assert rows["p0"]["verdict"] == "not fine" and (rows["p0"]["note"], rows["p0"]["who"]) == ("=seen", "Ana")
-    assert not {*rows} & {row["name"] for row in second["rounds"][1]["rows"]}
+    assert not {*rows} & {row["name"] for row in json.loads(outcome.out)["queue"]}
     exported = {path.name for path in (folder / "out").iterdir()}
-    assert exported == {"answers.csv", "rounds.html", "choices.txt", "report"}
+    assert exported == {"answers.csv", "answers.html", "report"}
     assert {"proof.json", "report.html"} <= {path.name for path in (folder / "out" / "report").iterdir()}
     with (folder / "out" / "answers.csv").open() as file:
-        assert next(csv.DictReader(file))["note"] == "'=seen"
-    shown = run("review", folder / "session", "-q").out
-    assert "Round 2" in shown and "Found so far" in shown
+        assert "'=seen" in {line["note"] for line in csv.DictReader(file)}
+    shown = " ".join(run("review", folder / "session", "-q").out.split())
+    assert "Next rows" in shown and "of 6 reviewed rows were not fine." in shown and "found not fine" in shown
 
 
 def test_a_new_export_shows_its_drift_and_takes_the_last_one_as_reference(run, folder):
@@ -74,7 +75,7 @@ def test_a_new_export_shows_its_drift_and_takes_the_last_one_as_reference(run, f
     assert "have changed. Most clearly c5" in " ".join(outcome.err.split())
     assert table["pool"] == "tomorrow.csv" and table["reference"].startswith("usual-rows-of-pool.csv-")
     assert table["record"]["options"]["m"] == 2  # as it was asked for when the session was begun
-    assert {row["name"][0] for row in table["rounds"][0]["rows"]} == {"t"}
+    assert {row["name"][0] for row in json.loads(outcome.out)["queue"]} == {"t"}
     assert len(json.loads(outcome.out)["tables"]) == 2
     refused = run(*again, "--from-last", "--id-column", "id")
     assert refused.code == 2 and "leave out what is said about columns" in refused.err
@@ -83,13 +84,22 @@ def test_a_new_export_shows_its_drift_and_takes_the_last_one_as_reference(run, f
 def test_answers_by_hand_are_kept_at_once(run, folder, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    keys = iter(["2 a note of mine", "u", "nonsense", "1", "3", "s", "q"])
+    keys = iter(["2 a note of mine", "u", "nonsense", "1", "3", "e", "q"])
     monkeypatch.setattr("builtins.input", lambda _: next(keys))
     outcome = run(*begin(folder))
-    assert outcome.code == 0 and "(round 1) was not fine; it is open again" in " ".join(outcome.out.split())
+    assert outcome.code == 0 and "was not fine; it is open again" in " ".join(outcome.out.split())
     monkeypatch.undo()
-    rows = present(run("review", folder / "session", "--json", "-q"))["rounds"][0]["rows"]
-    assert [row["verdict"] for row in rows] == ["fine", "unsure", "", "", "", ""]  # what is taken back is asked again
+    rows = present(run("review", folder / "session", "--json", "-q"))["rows"]
+    assert [row["verdict"] for row in rows] == ["fine", "unsure"]  # what is taken back is asked again
+    assert rows[0]["note"] == ""
+
+
+def test_as_many_rows_are_asked_for_as_were_wanted(run, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: "2")
+    outcome = run(*begin(folder))
+    assert "6 of 6 reviewed rows were not fine" in " ".join(outcome.out.split())
 
 
 def test_what_cannot_be_used_is_refused(run, folder):

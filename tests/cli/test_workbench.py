@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biselect.sessions.store import SessionFile
+
 SCRIPT = "from biselect.__main__ import main\nmain()\n"
 PACKAGES = (
     "biselect jinja2 joblib lazy_loader numba numpy pandas pyarrow rich scipy sklearn starlette typer uvicorn yaml"
@@ -91,7 +93,7 @@ def test_it_lets_in_one_browser_a_code_until_it_is_interrupted(tmp_path):
     with served(tmp_path / "new", "--no-open") as running:
         assert running.home.startswith("http://127.0.0.1:")
         running.token = running.enter(running.code)
-        assert "Review rows in rounds" in running.get("/").decode()
+        assert "Review rows one by one" in running.get("/").decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
             running.enter(running.code)
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -180,6 +182,28 @@ def until_cut(connection, trickle=b""):
     return time.monotonic() - began
 
 
+def test_two_windows_lose_and_repeat_nothing_although_the_server_is_killed(tmp_path):
+    write_tables(tmp_path)
+    windows, acknowledged = [f"{n}0000000-0000-0000-0000-000000000000" for n in range(2)], []
+    for kill in range(3):
+        with served(tmp_path, "--no-open") as running:  # which ends by a kill
+            running.token = running.enter(running.code)
+            if not kill:
+                running.job("/look", table="pool.csv", then="/table")
+                running.job("/choose", table="pool.csv", against="file", which="normal.csv", m=2)
+            for turn in range(3):
+                rows = [json.loads(running.post("/next", window=window)) for window in windows]
+                assert len({row["row"] for row in rows}) == 2
+                for row, who in zip(rows, ("Ana", "Ben"), strict=True):
+                    form = {"row": row["row"], "choice": 0, "after": row["last"], "verdict": "fine", "who": who}
+                    if turn == 2 and who == "Ben":
+                        break  # a row that was open when it was killed
+                    assert json.loads(running.post("/answer", **form))["last"]
+                    acknowledged.append(row["row"])
+    answers = SessionFile(tmp_path).standing(0).answers
+    assert [answer.row for answer in answers] == acknowledged and len({*acknowledged}) == 15
+
+
 def test_half_open_connections_are_cut_and_hold_nobody_up(tmp_path):
     with served(tmp_path, "--no-open") as running, ExitStack() as held:
         running.token = running.enter(running.code)
@@ -244,7 +268,8 @@ def test_no_code_that_lies_beside_the_tables_is_run(tmp_path, how):
     with served(Path("."), "--no-open", cwd=folder, command=command) as running:
         running.token = running.enter(running.code)
         running.job("/look", table="pool.csv", then="/table")
-        running.job("/next", choice=0, seen=1, count=3)
+        window = "00000000-0000-0000-0000-000000000000"
+        assert json.loads(running.post("/next", window=window))["name"].startswith("pool")
     assert not mark.exists(), mark.read_text()
     assert not (folder / "__pycache__").exists()
 

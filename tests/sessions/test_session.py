@@ -1,18 +1,25 @@
-"""Review sessions: deterministic, kept in one file, never the same row twice, and labels reach nothing."""
+"""Review sessions: live, deterministic, kept in one file, shared by two, and labels reach nothing."""
 
 import os
 import signal
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Kinds, Search
-from biselect.sessions.queue import LEARNER
+from biselect.sessions import StaleAnswerError
+from biselect.sessions.queue import POLICY
+from biselect.sessions.store import VERDICTS
 
 
 def tables(seed=0, rows=150):
@@ -23,11 +30,6 @@ def tables(seed=0, rows=150):
 
 
 SMALL = {"k": 8, "m": 3, "kinds": Kinds(kinds=2)}
-
-
-@pytest.fixture
-def session():
-    return bs.ReviewSession(*tables(), **SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -44,45 +46,154 @@ def folder(begun, tmp_path):
     return tmp_path
 
 
-def run(session, rounds, truth):
+@pytest.fixture
+def session(folder):
+    return bs.ReviewSession.open(folder, *tables())
+
+
+def run(session, rows, truth):
     asked = []
-    for _ in range(rounds):
-        [row] = session.next_rows()
-        session.answer({row.row: truth(row.row)})
-        asked.append(row)
+    for _ in range(rows):
+        queued = session.next_row()
+        session.answer(queued, truth(queued.row))
+        asked.append(queued)
     return asked
 
 
 def test_rows_of_the_planted_kind_come_first_and_none_twice(session):
-    asked = run(session, 12, lambda row: row < 10)
-    assert len({row.row for row in asked}) == 12
-    assert session.hits >= 9
-    assert asked[-1].source == LEARNER or session.hits == 10
+    asked = run(session, 14, lambda row: row < 10)
+    assert len({queued.row for queued in asked}) == 14 and session.hits == 10
+    assert asked[0].why == "highest score left" and asked[5].why == "like 5 found not fine"
+    assert asked[0].kind == session.record["kinds"][0]["name"] != "" and asked[0].plain_rank == 1
 
 
-def test_equal_sessions_ask_equal_rows():
-    one, other = (bs.ReviewSession(*tables(), **SMALL) for _ in range(2))
-    assert run(one, 8, lambda row: row < 10) == run(other, 8, lambda row: row < 10)
-    assert one.next_rows(5) == one.next_rows(5)
+def test_the_first_list_is_the_one_of_select(session):
+    review = bs.review(*tables(), k=8, m=3)
+    assert {queued.row for queued in session.next_rows(8)} == {*review.selection.samples.tolist()}
+    [first] = session.queue(1)
+    assert first.score == pytest.approx(review.kinds[0].row_scores[first.row])
+
+
+def test_parts_sum_to_the_score_and_addends_to_what_was_learnt(session):
+    run(session, 6, lambda row: row in (0, 3))
+    for queued in session.queue(150):
+        assert sum(part.part for part in queued.parts) == pytest.approx(queued.score)
+        assert {part.column for part in queued.reasons} <= {part.column for part in queued.parts}
+    order = [queued.score + queued.learnt for queued in session.queue(150)]
+    assert order == sorted(order, reverse=True) and any(queued.learnt for queued in session.queue(150))
+
+
+def test_a_row_comes_as_it_stands_in_its_file(tmp_path):
+    pool, reference = (pd.DataFrame(one, columns=[*"abcdefg"]).round(3) for one in tables())
+    pool = pool.assign(code=[f"0{row:03}" for row in range(150)], said="=1", empty="")
+    pool.to_csv(tmp_path / "pool.csv", index=False)
+    reference.to_csv(tmp_path / "normal.csv", index=False)
+    session = bs.ReviewSession(bs.table(tmp_path / "pool.csv", id="code"), tmp_path / "normal.csv", **SMALL)
+    queued = session.next_row()
+    assert queued.record["code"] == queued.name == f"0{queued.row:03}" and queued.record["said"] == "=1"
+    assert float(queued.record["b"]) == pool["b"][queued.row]
+    assert len(queued.similar) == 3 and {*queued.similar[0]} == {*"abcdefg"} and queued.answered == ()
+    session.answer(queued, "not fine")
+    other = session.next_row()
+    assert other.answered[0]["name"] == queued.name and other.answered[0]["verdict"] == "not fine"
+
+
+def test_the_row_that_is_looked_at_stays_until_it_is_answered(session):
+    first = session.next_row("Ana")
+    session.answer(session.queue(5)[-1].row, "not fine")  # makes the order anew
+    assert session.next_row("Ana").row == first.row
+    assert session.next_row("Ben").row != first.row
+    other = session.next_row("Ana", unlike=True)
+    assert other.row != first.row and session.next_row("Ana").row == other.row
+    assert session.next_row("Cem").row == first.row  # which is free again
+
+
+def test_two_who_review_at_once_never_get_the_same_row(folder):
+    sessions = {who: bs.ReviewSession.open(folder, *tables()) for who in ("Ana", "Ben")}
+    asked, failed = {who: [] for who in sessions}, []
+
+    def review(who, session):
+        try:
+            for _ in range(15):
+                queued = session.next_row(who)
+                asked[who].append(queued.row)
+                session.answer(queued, queued.row < 10, who=who, after=session.standing.last)
+        except Exception as error:  # told in the test's own thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=review, args=pair) for pair in sessions.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and len({*asked["Ana"], *asked["Ben"]}) == 30
+    assert {row: answer.who for row, answer in sessions["Ana"].answers.items()} == {
+        row: who for who, rows in asked.items() for row in rows
+    }
+    assert sessions["Ana"].next_row("x").row == sessions["Ben"].next_row("x").row  # both know what the other found
+
+
+def test_a_stale_answer_is_refused_and_nothing_is_lost(session):
+    queued, seen = session.next_row("Ana"), session.standing.last
+    session.answer(queued, "fine", who="Ben", note="by phone")
+    with pytest.raises(StaleAnswerError, match="'fine' by Ben meanwhile"):
+        session.answer(queued, "not fine", who="Ana", after=seen)
+    assert session.answers[queued.row].note == "by phone" and session.hits == 0
+    session.answer(queued, "not fine", who="Ana", after=session.standing.last)
+    assert session.hits == 1 and len(session.standing.answers) == 2
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    steps=st.lists(st.one_of(st.just("undo"), st.tuples(st.integers(0, 29), st.sampled_from(VERDICTS))), max_size=10)
+)
+def test_equal_answers_give_equal_orders_however_they_came_about(shared, steps):
+    begun, fresh = shared
+    for session in shared:
+        while session.undo():
+            pass
+    for step in steps:
+        if step == "undo":
+            begun.undo()
+        else:
+            begun.answer(*step)
+    fresh.answer({row: begun.answers[row].verdict for row in sorted(begun.answers, reverse=True)})
+    told = [[(one.row, one.learnt, one.why) for one in session.queue(30)] for session in shared]
+    assert told[0] == told[1]
+    assert all(answer.verdict in VERDICTS for answer in begun.answers.values())
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return [bs.ReviewSession(*tables(rows=30), **SMALL) for _ in range(2)]
 
 
 def test_a_session_in_a_folder_goes_on_where_it_was(folder):
     first = bs.ReviewSession.open(folder, *tables())
     run(first, 5, lambda row: row < 4)
     again = bs.ReviewSession.open(folder, *tables())
-    assert again.history == first.history and again.next_rows(6) == first.next_rows(6)
+    assert again.answers == first.answers and again.queue(6) == first.queue(6)
     by_tables = bs.ReviewSession(*tables(), folder=folder, **SMALL)  # the same tables and options go on, too
-    assert by_tables.choice == 0 and by_tables.history == first.history
+    assert by_tables.choice == 0 and by_tables.answers == first.answers
     assert bs.ReviewSession(*tables(), folder=folder, **SMALL, search=Search(seed=1)).choice == 1
     assert bs.ReviewSession.open(folder, *tables()).choice == 1
     assert bs.ReviewSession(*tables(), folder=folder, **SMALL).choice == 0  # back to the first one
-    assert bs.ReviewSession.open(folder, *tables()).history == first.history
+    assert bs.ReviewSession.open(folder, *tables()).answers == first.answers
 
 
-def test_memory_and_file_choose_alike(folder, session):
-    kept = bs.ReviewSession.open(folder, *tables())
-    assert run(kept, 6, lambda row: row < 10) == run(session, 6, lambda row: row < 10)
-    assert kept.choices_text() == session.choices_text()
+def test_memory_and_file_ask_alike(session):
+    memory = bs.ReviewSession(*tables(), **SMALL)
+    assert run(memory, 6, lambda row: row < 10) == run(session, 6, lambda row: row < 10)
+
+
+def test_answers_of_an_older_policy_teach_and_the_present_one_orders(folder):
+    session = bs.ReviewSession.open(folder, *tables())
+    run(session, 3, lambda row: row < 10)
+    assert session.record["policy"] == POLICY
+    with closing(sqlite3.connect(folder / "review.sqlite")) as database, database:
+        database.execute("UPDATE choices SET record = replace(record, ?, 'turns of lists')", (POLICY,))
+    again = bs.ReviewSession.open(folder, *tables())
+    assert again.record["policy"] == "turns of lists" and again.queue(9) == session.queue(9)
 
 
 def test_a_session_belongs_to_its_tables(folder, tmp_path):
@@ -97,26 +208,40 @@ def test_a_session_belongs_to_its_tables(folder, tmp_path):
         bs.ReviewSession.open(folder, *tables())
 
 
-def test_a_batch_holds_different_rows_and_ends_with_the_pool():
+def test_files_of_rows_hold_different_rows_and_end_with_the_pool():
     session = bs.ReviewSession(*tables(rows=30), k=3, m=2, kinds=Kinds(kinds=2))
     everyone = session.next_rows(100)
-    assert sorted(row.row for row in everyone) == list(range(30))
-    session.answer({row.row: False for row in everyone})
-    assert session.next_rows() == []
+    assert sorted(queued.row for queued in everyone) == list(range(30)) and session.next_rows(100) == everyone
+    session.answer({queued.row: False for queued in everyone})
+    assert session.next_rows() == [] and session.next_row() is None and session.ahead().rows == 0
+
+
+def test_unsure_comes_back_last_and_teaches_nothing():
+    session = bs.ReviewSession(*tables(rows=30), k=3, m=2, kinds=Kinds(kinds=2))
+    before = {queued.row: queued.learnt for queued in session.queue(30)}
+    first = session.next_row()
+    session.answer(first, None)
+    assert {queued.row: queued.learnt for queued in session.queue(30)} == before
+    assert session.queue(30)[-1].row == first.row
+    session.answer({queued.row: False for queued in session.queue(29)})
+    assert session.next_row().row == first.row
+    session.answer(first, "fine")
+    assert session.next_row() is None
 
 
 def test_rows_by_name_and_rows_nobody_asked_for():
-    import pandas as pd
-
-    pool, reference = tables()
-    columns = [f"c{j}" for j in range(7)]
-    frame = pd.DataFrame(pool, columns=columns).assign(id=[f"r{i}" for i in range(150)])
-    session = bs.ReviewSession(bs.table(frame, id="id"), pd.DataFrame(reference, columns=columns), **SMALL)
+    pool, reference = (pd.DataFrame(one, columns=[f"c{j}" for j in range(7)]) for one in tables())
+    session = bs.ReviewSession(bs.table(pool.assign(id=[f"r{i}" for i in range(150)]), id="id"), reference, **SMALL)
     session.answer({"r77": False, "r3": True})
-    assert [answer.row for answer in session.history] == [77, 3]
-    assert session.history[1].source == session.lists[0].name  # where the row stands highest
-    assert all(row.name not in ("r77", "r3") for row in session.next_rows(20))
-    assert session.replay().same  # rows that somebody brought are no choice of ours
+    assert {session.sample_names[row]: answer.verdict for row, answer in session.answers.items()} == {
+        "r77": "fine",
+        "r3": "not fine",
+    }
+    assert not {"r77", "r3"} & {queued.name for queued in session.next_rows(150)}
+    assert session.look_at("r77").row == 77  # to change it
+    assert session.look_at("r5", "Ana").row == 5
+    with pytest.raises(InputError, match="somebody else is looking at r5"):
+        session.look_at(5, "Ben")
 
 
 def test_one_answer_is_said_by_row_and_verdict(session):
@@ -125,12 +250,10 @@ def test_one_answer_is_said_by_row_and_verdict(session):
     session.answer(second.row, False)
     session.answer(third.name, None)
     mapped = bs.ReviewSession(*tables(), **SMALL)
-    mapped.next_rows(3)
     mapped.answer({first.row: True})
     mapped.answer({second.row: "fine"})
     mapped.answer({third.row: "unsure"})
-    assert session.history == mapped.history and len(session.history) == 2  # whoever is unsure decides nothing
-    assert session.next_rows(3) == mapped.next_rows(3)
+    assert session.queue(3) == mapped.queue(3)
     with pytest.raises(InputError, match="an answer is one of"):
         session.answer(first)
 
@@ -142,117 +265,50 @@ def test_bad_answers_are_refused(session):
             session.answer(bad)
     with pytest.raises(InputError, match="characters"):
         session.answer({6: True}, note="x" * 20_000)
-    assert len(session.history) == 1
-    with pytest.raises(InputError, match="count"):
-        session.next_rows(0)
+    assert len(session.answers) == 1
+    for ask in (session.next_rows, session.queue):
+        with pytest.raises(InputError, match="count"):
+            ask(0)
 
 
 def test_an_answer_can_be_changed_and_taken_back(session):
-    rows = [row.row for row in session.next_rows(3)]
+    rows = [queued.row for queued in session.next_rows(3)]
+    before = session.queue(20)
     session.answer({rows[0]: "fine"}, note="first")
     session.answer({rows[1]: "not fine"})
     session.answer({rows[0]: "not fine"})  # another verdict, the same note
-    assert session.hits == 2 and session.standing.latest()[rows[0]].note == "first"
+    assert session.hits == 2 and session.answers[rows[0]].note == "first"
     assert session.undo().verdict == "fine" and session.hits == 1
     assert session.undo().verdict == "" and session.hits == 0
     assert session.undo().row == rows[0] and session.undo() is None
-    assert session.history == () and len(session.standing.answers) == 6  # nothing is ever erased
-
-
-def test_unsure_rows_never_come_again_and_decide_nothing(session):
-    rows = session.next_rows(4)
-    session.answer({row.row: None for row in rows})
-    assert session.history == ()
-    assert not {row.row for row in session.next_rows(20)} & {row.row for row in rows}
-
-
-def test_the_order_of_ticks_within_a_round_plays_no_part():
-    one, other = (bs.ReviewSession(*tables(), **SMALL) for _ in range(2))
-    rows = [row.row for row in one.next_rows(6)]
-    assert rows == [row.row for row in other.next_rows(6)]
-    for row in rows:
-        one.answer({row: row < 10})
-    for row in reversed(rows):
-        other.answer({row: row < 10})
-    assert one.next_rows(6) == other.next_rows(6)
+    assert session.answers == {} and len(session.standing.answers) == 6  # nothing is ever erased
+    assert session.queue(20) == before
 
 
 def test_labels_in_the_table_reach_nothing():
-    """The leak test: other labels in the table leave kinds, lists and the rows asked for as they were."""
-    import pandas as pd
-
+    """The leak test: other labels in the table leave kinds, scores and the rows asked for as they were."""
     pool, reference = tables()
     columns = [f"c{j}" for j in range(7)]
     rng = np.random.default_rng(9)
     asked = []
     for labels in (np.arange(150) < 10, rng.random(150) < 0.5):
         frame = pd.DataFrame(pool, columns=columns).assign(bad=labels.astype(int))
-        normal = pd.DataFrame(reference, columns=columns)
-        session = bs.ReviewSession(bs.table(frame, label="bad"), normal, **SMALL)
-        asked.append((run(session, 8, lambda row: row < 10), [one.name for one in session.lists]))
-        options = {**SMALL, "kinds": Kinds(kinds=2, null_draws=0), "search": Search(neighbours=(0, 0))}
-        review = bs.review(bs.table(frame, label="bad"), normal, **options)
-        asked[-1] += (review.selection.to_dict(), [kind.selection.to_dict() for kind in review.kinds])
-    assert asked[0] == asked[1]
+        session = bs.ReviewSession(bs.table(frame, label="bad"), pd.DataFrame(reference, columns=columns), **SMALL)
+        rows = run(session, 8, lambda row: row < 10)
+        asked.append([(one.row, one.score, one.learnt, one.why, one.parts, one.record) for one in rows])
+        asked[-1].append(session.record["kinds"])
+    assert asked[0] == asked[1] and "bad" not in rows[0].record  # nobody who reviews is told
 
 
-def test_answers_change_the_learner_and_nothing_else():
-    one, other = (bs.ReviewSession(*tables(), **SMALL) for _ in range(2))
-    before = [listed.scores.tolist() for listed in one.lists]
-    rows = [row.row for row in one.next_rows(6)]
-    one.answer({row: row < 10 for row in rows})
-    other.answer({row: row >= 10 for row in rows})
-    assert [listed.scores.tolist() for listed in one.lists] == before
-    assert one.next_rows(5) != other.next_rows(5)
+def test_a_table_alone_is_its_own_reference(tmp_path):
+    pd.DataFrame(tables()[0]).to_csv(tmp_path / "pool.csv", index=False)
+    bs.ReviewSession(tmp_path / "pool.csv", folder=tmp_path / "s", **SMALL)
+    session = bs.ReviewSession.open(tmp_path / "s")
+    run(session, 10, lambda row: row < 10)
+    assert session.hits >= 8
 
 
-def test_a_replay_gives_the_same_choices_byte_for_byte(folder):
-    session = bs.ReviewSession.open(folder, *tables())
-    for _ in range(3):
-        rows = session.next_rows(4)
-        session.answer({row.row: row.row < 10 for row in rows[:3]})
-        session.answer({rows[0].row: "unsure"})  # changed after the fact: earlier rounds stay as they were
-    session.undo()
-    session.next_rows(4)
-    replay = bs.ReviewSession.open(folder, *tables()).replay()
-    assert replay.same and replay.choices == session.choices_text() and replay.taken == ()
-
-
-def test_a_replay_notices_another_choice(folder):
-    import sqlite3
-
-    session = bs.ReviewSession.open(folder, *tables())
-    session.next_rows(4)
-    with sqlite3.connect(folder / "review.sqlite") as database:
-        database.execute("UPDATE asked SET row = 140, name = '140' WHERE place = 2")
-    database.close()
-    assert session.replay().differing == (1,)
-
-
-def test_two_sessions_on_one_folder_agree(folder):
-    sessions = [bs.ReviewSession.open(folder, *tables()) for _ in range(2)]
-    rounds = [session.next_rows(12) for session in sessions]
-    assert rounds[0] == rounds[1]
-    failed = []
-
-    def tick(session, rows):
-        try:
-            for row in rows:
-                session.answer({row.row: row.row < 10})
-        except Exception as error:  # told in the test's own thread
-            failed.append(error)
-
-    parts = [rounds[0][:6], rounds[0][6:]]
-    threads = [threading.Thread(target=tick, args=pair) for pair in zip(sessions, parts, strict=True)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == [] and len(sessions[0].history) == 12 and sessions[0].history == sessions[1].history
-    assert sessions[1].next_rows(5) == sessions[0].next_rows(5) and len(sessions[0].standing.rounds) == 2
-
-
-def killed_session(folder, kills, rounds, seed):
+def killed_session(folder, kills, rows, seed):
     """Go through a session while its process is killed at random moments; gives what was acknowledged."""
     rng = Random(seed)
     acknowledged: list[bytes] = []
@@ -264,10 +320,10 @@ def killed_session(folder, kills, rounds, seed):
         if child == 0:
             os.close(here)
             session = bs.ReviewSession.open(folder, *tables())
-            while len(session.standing.rounds) <= rounds:
-                for row in session.open_rows or session.next_rows(4):
-                    session.answer({row.row: row.row < 10}, note=f"seen {row.name}")
-                    os.write(there, f"{row.row}\n".encode())
+            while len(session.answers) < rows:
+                queued = session.next_row()
+                session.answer(queued, queued.row < 10, note=f"seen {queued.name}")
+                os.write(there, f"{queued.row}\n".encode())
             os.write(there, b"done\n")
             os._exit(0)
         os.close(there)
@@ -287,15 +343,11 @@ def killed_session(folder, kills, rounds, seed):
 # the child opens a stored session, which waits for no thread of the parent
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_kill_loses_no_answer_and_changes_no_choice(folder, kills):
-    rounds = 4 if kills == 6 else 30
-    acknowledged = killed_session(folder, kills, rounds, seed=kills)
+def test_a_kill_loses_no_answer_and_changes_no_order(folder, kills):
+    rows = 16 if kills == 6 else 100
+    acknowledged = killed_session(folder, kills, rows, seed=kills)
     session = bs.ReviewSession.open(folder, *tables())
-    latest = session.standing.latest()
-    assert acknowledged <= {*latest} and len(latest) >= 4 * rounds
-    assert all(answer.note == f"seen {row}" for row, answer in latest.items())
+    assert acknowledged <= {*session.answers} and len(session.answers) == rows
+    assert all(answer.note == f"seen {row}" for row, answer in session.answers.items())
     whole = bs.ReviewSession(*tables(), **SMALL)
-    while len(whole.standing.rounds) <= rounds:
-        for row in whole.next_rows(4):
-            whole.answer({row.row: row.row < 10})
-    assert session.choices_text() == whole.choices_text()
+    assert [queued.row for queued in run(whole, rows, lambda row: row < 10)] == [*session.answers]

@@ -9,25 +9,23 @@ import subprocess
 import sys
 from contextlib import closing
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import BiselectError, InputError
-from biselect.sessions.queue import RowList
-from biselect.sessions.store import FILE, VERDICTS, AskedRow, SessionFile
+from biselect.sessions import store
+from biselect.sessions.store import FILE, VERDICTS, SessionFile, ShownRow, StaleAnswerError
 
 
-def asked(*rows):
-    same = {"source": "overall", "brought": False, "plain_rank": 1, "told": {"reasons": []}}
-    return [AskedRow(row=row, name=f"n{row}", **same) for row in rows]
+def shown(*rows):
+    return [ShownRow(row=row, name=f"n{row}", plain_rank=1, record={"parts": []}) for row in rows]
 
 
 def begun(folder=None):
     file = SessionFile(folder)
-    file.add_choice({"a": [1, "ü"]}, [RowList(name="overall", scores=np.arange(4.0))])
-    file.add_round(0, asked(2, 0), count=2, after=0, known=())
+    file.add_choice({"a": [1, "ü"]})
+    file.show(0, shown(2, 0))
     return file
 
 
@@ -35,63 +33,94 @@ def test_what_was_written_is_read_back(tmp_path):
     begun(tmp_path)
     file = SessionFile(tmp_path, must_exist=True)
     assert file.choices() == [{"a": [1, "ü"]}]
-    [stored] = file.lists(0)
-    assert stored.name == "overall" and stored.scores.tolist() == [0, 1, 2, 3]
-    [round_] = file.standing(0).rounds
-    assert round_.rows == tuple(asked(2, 0)) and (round_.number, round_.after, round_.count) == (1, 0, 2)
-    file.add_answers(0, {2: ("not fine", "\ud800 half")}, who="Ana", when="noon")
+    assert [*file.shown(0).values()] == shown(0, 2) and file.shown(0, whole=False)[2].record == {}
+    assert file.add_answers(0, {2: ("not fine", "\ud800 half")}, who="Ana", when="noon") == 1
     [answer] = file.standing(0).answers
     assert (answer.row, answer.verdict, answer.who, answer.when) == (2, "not fine", "Ana", "noon")
     assert answer.note.endswith(" half")
     assert [path.name for path in tmp_path.iterdir()] == [FILE]  # one file, nothing beside it
 
 
-def test_a_round_chosen_from_old_answers_is_not_taken():
+def test_only_rows_that_were_shown_get_answers():
     file = begun()
-    known = file.standing(0).rounds
-    file.add_answers(0, {2: ("fine", None)})
-    assert not file.add_round(0, asked(1), count=1, after=0, known=known)
-    assert file.add_round(0, asked(1), count=1, after=1, known=known)
-    assert not file.add_round(0, asked(3), count=1, after=1, known=known)  # another round came first
-    assert [round_.number for round_ in file.standing(0).rounds] == [1, 2]
-
-
-def test_a_round_that_nobody_answered_is_replaced():
-    file = begun()
-    assert file.add_round(0, asked(3), count=1, after=0, known=file.standing(0).rounds)
-    [round_] = file.standing(0).rounds
-    assert round_.number == 1 and round_.rows == tuple(asked(3))
-
-
-def test_only_rows_that_were_asked_for_or_brought_get_answers():
-    file = begun()
-    with pytest.raises(InputError, match="not asked for"):
+    with pytest.raises(InputError, match="never shown"):
         file.add_answers(0, {2: ("fine", None), 3: ("fine", None)})
     assert file.standing(0).answers == ()  # all or nothing
-    file.add_answers(0, {3: ("fine", None)}, brought={3: asked(3)[0]})
-    assert [row.row for row in file.standing(0).rounds[0].rows] == [2, 0, 3]
+    file.add_answers(0, {3: ("fine", None)}, rows=shown(3))
+    assert [*file.standing(0).latest()] == [3]
+
+
+def test_what_was_shown_of_an_answered_row_stays():
+    file, other = begun(), [ShownRow(row=row, name=f"n{row}", plain_rank=1, record={"new": 1}) for row in (0, 2)]
+    file.add_answers(0, {2: ("fine", None)})
+    file.show(0, other)
+    assert file.shown(0)[2] == shown(2)[0] and file.shown(0)[0] == other[0]
+
+
+def test_a_row_that_one_has_open_is_not_handed_to_another(monkeypatch):
+    file, now = begun(), 1e9
+    monkeypatch.setattr(store.time, "time", lambda: now)
+    assert file.hold(0, 2, "Ana", 9) and not file.hold(0, 2, "Ben", 9) and file.hold(0, 0, "Ben", 9)
+    assert file.held(0) == {0: "Ben", 2: "Ana"} and file.held(1) == {}
+    assert file.hold(0, 2, "Ana", 9)  # again, which is no other row
+    now += 599
+    assert not file.hold(0, 2, "Ben", 9)
+    now += 2  # ten minutes later it is free again
+    assert file.held(0) == {} and file.hold(0, 2, "Ben", 9) and file.held(0) == {2: "Ben"}
+    file.show(0, shown(5))
+    assert file.hold(0, 5, "Ben", 9) and file.held(0) == {5: "Ben"}  # one row each
+    file.add_answers(0, {5: ("fine", None)}, who="Ana")
+    assert file.held(0) == {} and not file.hold(0, 5, "Ben", 0)  # answered since
+
+
+def test_an_answer_to_what_was_answered_since_is_refused():
+    file = begun()
+    seen = file.standing(0).last
+    file.add_answers(0, {2: ("fine", "mine")}, who="Ana", after=seen)
+    with pytest.raises(StaleAnswerError, match="n2 was answered 'fine' by Ana meanwhile") as caught:
+        file.add_answers(0, {0: ("fine", None), 2: ("not fine", None)}, who="Ben", after=seen)
+    assert caught.value.answer.note == "mine" and [*file.standing(0).latest()] == [2]  # all or nothing
+    assert file.add_answers(0, {2: ("not fine", None)}, who="Ben", after=caught.value.answer.number) == 2
+    file.undo(0)
+    file.undo(0)
+    file.add_answers(0, {2: ("unsure", None)}, after=2)  # what was taken back stands in nobody's way
 
 
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(["undo", *((row, verdict) for row in (2, 0, 3) for verdict in VERDICTS)]), max_size=12))
 def test_undo_goes_back_step_by_step_and_names_what_it_takes_back(steps):
-    """The slow twin: a stack of what was answered. Row 3 is asked for in a second round, once row 2 has an answer."""
-    file, stack = begun(), [(2, "fine")]
-    file.add_answers(0, {2: ("fine", None)})
-    assert file.add_round(0, asked(3), count=1, after=1, known=file.standing(0).rounds)
-    names = {row.row: row.name for round_ in file.standing(0).rounds for row in round_.rows}
+    """The slow twin: a stack of what was answered."""
+    file, stack = begun(), []
+    file.show(0, shown(3))
     for step in steps:
         if step == "undo":
             back = file.undo(0)
             assert (back is None) == (not stack)
             if back is not None:
                 row, verdict = stack.pop()
-                assert (back.row, back.name, back.withdrawn) == (row, names[row], verdict)
-                assert back.round == (2 if row == 3 else 1) and back.verdict == dict(stack).get(row, "")
+                assert (back.row, back.name, back.withdrawn) == (row, f"n{row}", verdict)
+                assert back.verdict == dict(stack).get(row, "")
         else:
             file.add_answers(0, {step[0]: (step[1], None)})
             stack.append(step)
         assert {row: answer.verdict for row, answer in file.standing(0).latest().items()} == dict(stack)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.sampled_from(["Ana", "Ben"]), st.sampled_from(["undo", 0, 2, 3])), max_size=14))
+def test_whoever_takes_back_takes_back_what_is_theirs_and_stands(steps):
+    file = begun()
+    file.show(0, shown(3))
+    for who, step in steps:
+        before = file.standing(0).latest()
+        if step != "undo":
+            file.add_answers(0, {step: ("fine" if who == "Ana" else "not fine", None)}, who=who)
+            continue
+        back, after = file.undo(0, who=who), file.standing(0).latest()
+        others = {row: one.verdict for row, one in before.items() if back is None or row != back.row}
+        assert {row: one.verdict for row, one in after.items() if back is None or row != back.row} == others
+        if back is not None:
+            assert before[back.row].verdict == back.withdrawn == ("fine" if who == "Ana" else "not fine")
 
 
 def test_reading_waits_for_no_writer(tmp_path):
@@ -122,7 +151,7 @@ def test_the_file_and_what_sqlite_puts_beside_it_are_the_owner_s_alone(tmp_path,
             writer.execute(f"PRAGMA journal_mode = {mode}")
             writer.execute("PRAGMA cache_size = 1")  # so that the journal is written at once
             writer.execute("BEGIN IMMEDIATE")
-            writer.execute("INSERT INTO lists VALUES (7, 7, '', zeroblob(100000))")
+            writer.execute("INSERT INTO shown VALUES (7, 7, '', 1, zeroblob(100000))")
             beside = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     finally:
         os.umask(before)
@@ -226,11 +255,12 @@ def test_no_connection_is_left_open(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE asked SET told = 'no json'",
-        "UPDATE asked SET row = 'x'",
+        "UPDATE shown SET record = 'no json'",
+        "UPDATE shown SET record = '[]'",
+        "UPDATE shown SET row = 'x' WHERE row = 2",
         "UPDATE answers SET verdict = 'perhaps'",
         "UPDATE choices SET record = '[]'",
-        "DROP TABLE rounds",
+        "DROP TABLE shown",
     ],
 )
 def test_damage_is_told(tmp_path, damage):
@@ -240,4 +270,4 @@ def test_damage_is_told(tmp_path, damage):
         database.execute(damage)
     database.close()
     with pytest.raises(InputError, match="review session"):
-        file.choices(), file.standing(0)
+        file.choices(), file.standing(0), file.shown(0)

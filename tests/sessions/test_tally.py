@@ -1,57 +1,54 @@
-"""What was found, by hand on small sessions, and by the labels."""
+"""What was found, answer by answer, and what the next rows are expected to hold."""
 
 import numpy as np
-import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import biselect as bs
-from biselect.options import Kinds
-from biselect.sessions._tally import found_so_far
-from biselect.sessions.queue import OVERALL
-
-
-def tables():
-    rng = np.random.default_rng(0)
-    pool = pd.DataFrame(rng.normal(size=(100, 6)), columns=[*"abcdef"])
-    pool.loc[:9, ["b", "c", "d"]] += 4
-    pool["bad"] = [int(i < 10) for i in range(100)]
-    return pool, pd.DataFrame(rng.normal(size=(300, 6)), columns=[*"abcdef"])
+from biselect.sessions._tally import found_so_far, hits_ahead, labels_down
+from biselect.sessions.store import GivenAnswer, ShownRow, Standing
 
 
-def test_each_round_is_told_with_all_before_it():
-    pool, reference = tables()
-    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
-    for _ in range(2):
-        rows = session.next_rows(5)
-        session.answer({row.row: row.row < 10 for row in rows[:4]})
-        session.answer({rows[4].row: "unsure"})
-    first, second = found_so_far(session.standing, session.record)
-    assert (first.asked, first.answered, first.unsure, first.all_answered) == (5, 5, 1, 5)
-    assert second.all_answered == 10 and second.all_hits == first.hits + second.hits == session.hits
-    assert second.by_chance == 10 * session.hits / 100 and not second.from_labels
-    top = np.argsort(-session.lists[-1].scores, kind="stable")[:10].tolist()  # the slow twin of `plain_rank`
-    reviewed = {row.row for round_ in session.standing.rounds for row in round_.rows}
-    hits = {answer.row for answer in session.history if answer.hit}
-    assert session.lists[-1].name == OVERALL
-    assert second.plain_open == len(set(top) - reviewed) and second.plain_hits == len(set(top) & hits)
+def standing(*verdicts):
+    """Rows 0, 1, 2 … were answered in this order."""
+    answers = tuple(GivenAnswer(number=n + 1, row=n, verdict=one) for n, one in enumerate(verdicts))
+    return Standing(answers=answers, last=len(answers))
 
 
-def test_known_labels_say_it_exactly():
-    pool, reference = tables()
-    session = bs.ReviewSession(bs.table(pool, label="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
-    session.answer({row.row: row.row < 10 for row in session.next_rows(12)})
-    [found] = found_so_far(session.standing, session.record)
-    top = np.argsort(-session.lists[-1].scores, kind="stable")[:12]
-    assert found.from_labels and found.by_chance == 1.2
-    assert (found.plain_hits, found.plain_open) == (int((top < 10).sum()), 0)
+def shown(*ranks):
+    return {row: ShownRow(row=row, name=str(row), plain_rank=rank, record={}) for row, rank in enumerate(ranks)}
 
 
-def test_a_row_asked_for_again_counts_where_it_was_answered():
-    pool, reference = tables()
-    session = bs.ReviewSession(pool.drop(columns="bad"), reference, k=8, m=3, kinds=Kinds(kinds=2))
-    first = session.next_rows(3)
-    session.answer({first[0].row: False})
-    second = session.next_rows(3)
-    assert {row.row for row in first[1:]} & {row.row for row in second}
-    session.answer({row.row: True for row in second})
-    found = found_so_far(session.standing, session.record)
-    assert sum(one.answered for one in found) == found[-1].all_answered == 4
+def test_found_beside_chance_and_the_plain_ranking():
+    found = found_so_far(standing("not fine", "fine", "unsure", "not fine"), shown(3, 1, 7, 2), {"sizes": {"pool": 20}})
+    assert (found.answered, found.hits, found.unsure, found.curve) == (4, 2, 1, (1, 1, 1, 2))
+    assert found.plain == (0, 1, 2, 2)  # of the rows ranked first, second and third, as far as they were reviewed
+    assert found.chance == pytest.approx([0.1, 0.2, 0.3, 0.4]) and not found.from_labels
+
+
+def test_known_labels_count_for_chance_and_ranking():
+    labels = labels_down(np.array([True, False, True, False]), np.array([1.0, 4.0, 3.0, 2.0]))
+    assert labels == {"positives": 2, "plain": [0, 1, 1, 2]} and labels_down(None, np.arange(3.0)) is None
+    found = found_so_far(standing("fine", "not fine"), shown(1, 2), {"labels": labels, "sizes": {"pool": 4}})
+    assert found.plain == (0, 1) and found.chance == (0.5, 1.0) and found.from_labels
+
+
+def test_a_session_without_answers_found_nothing():
+    found = found_so_far(standing(), {}, {"sizes": {"pool": 4}})
+    assert (found.answered, found.curve, found.plain, found.chance) == (0, (), (), ())
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(0, 40))
+def test_the_interval_holds_what_is_expected(hits, rows):
+    ahead = hits_ahead(hits, rows)
+    assert 0 <= ahead.low <= ahead.high <= rows and ahead.low - 1 <= ahead.hits <= ahead.high + 1
+    more = hits_ahead([*hits, True], rows), hits_ahead([*hits, False], rows)
+    assert more[0].hits >= more[1].hits  # a hit promises more than a miss
+
+
+def test_advice_waits_for_answers_and_says_stop_after_many_that_were_fine():
+    assert hits_ahead([False] * 5).advice == "early"
+    assert hits_ahead([True] * 12).advice == "go_on"
+    assert hits_ahead([True] + [False] * 19).advice == "go_on"
+    ahead = hits_ahead([True] * 5 + [False] * 20)
+    assert ahead.advice == "stop" and ahead.low == 0 and ahead.hits < 3

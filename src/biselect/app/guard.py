@@ -24,7 +24,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from biselect._version import __version__
 from biselect.core.files import private_files, write_file
 from biselect.pages.html import render_page
-from biselect.pages.over_time import grouped
 from biselect.pages.words import phrase
 
 FORMAT = "biselect-workbench-1"
@@ -51,7 +50,7 @@ LEAST = 4096  # bytes of a file's content within that time
 def page(template: str, title: str, **content: Any) -> str:
     """One page; `title` is the key of its words."""
     view = {"format": FORMAT, "version": __version__, "title": phrase(title), **content}
-    return render_page(f"{template}.html", view, FORMAT, package="biselect.app", grouped=grouped, address=quote)
+    return render_page(f"{template}.html", view, FORMAT, package="biselect.app", address=quote)
 
 
 class Codes:

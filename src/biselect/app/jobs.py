@@ -72,11 +72,11 @@ class Jobs:
             for name in ("rows", "read_as", "columns", "remarks", "options", "id_column", "repeated_ids")
         }
 
-    def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:
-        """Begin with tables and ask for the first round."""
+    def choose(self, setup: dict[str, Any], m: int | None, who: str, when: str) -> None:
+        """Begin with tables."""
         self._session = None
-        session = ReviewSession(**self._tables(setup), folder=self.folder, m=m, who=who, when=when, progress=self.step)
-        return self._first_round(session, k)
+        told: dict[str, Any] = {"who": who, "when": when, "progress": self.step}
+        self._session = ReviewSession(**self._tables(setup), folder=self.folder, m=m, **told)
 
     def drift(self, table: str) -> dict[str, Any]:
         """How far a new export has moved from the reference in use."""
@@ -85,33 +85,25 @@ class Jobs:
         changes.sort(key=lambda change: change["adjusted_p"])
         return {"verdict": found["verdict"], "crossed": found["crossed"], "changes": changes[:20]}
 
-    def turn(self, table: str, reference: str, k: int, who: str, when: str) -> dict[str, Any]:
+    def turn(self, table: str, reference: str, who: str, when: str) -> None:
         """Go on with a new export: with the reference in use, with the last export, or with another file."""
         from_last = reference == LAST
         given = self._path(reference) if reference and not from_last else None
         told: dict[str, Any] = {"who": who, "when": when, "progress": self.step}
-        return self._first_round(turn_to(self._opened(), self._path(table), given, from_last=from_last, **told), k)
+        self._session = turn_to(self._opened(), self._path(table), given, from_last=from_last, **told)
 
-    def next(self, choice: int, seen: int, count: int) -> dict[str, Any]:
-        """The next round, unless somebody else asked for it meanwhile."""
+    def next(self, who: str, unlike: bool, row: int | None) -> dict[str, Any]:
+        """The row that somebody is to look at now; None if no row is open."""
         session = self._opened()
-        rounds = session.standing.rounds
-        if session.choice == choice and (rounds[-1].number if rounds else 0) == seen:
-            with self.step(phrase("steps.next_rows")):
-                session.next_rows(count)
-        return {}
+        last = session.standing.last
+        queued = session.next_row(who, unlike=unlike) if row is None else session.look_at(row, who)
+        row_data = None if queued is None else queued.to_dict()
+        return {"row": row_data, "choice": session.choice, "last": last, "moved": session.moved()}
 
     def export(self) -> list[str]:
         """Answers, pages and proof as files."""
         written = export(self._opened(), self.folder / EXPORT, progress=self.step)
         return [path.relative_to(self.folder / EXPORT).as_posix() for path in written]
-
-    def _first_round(self, session: ReviewSession, k: int) -> dict[str, Any]:
-        with self.step(phrase("steps.first_rows")):
-            if not session.open_rows:
-                session.next_rows(k)
-        self._session = session
-        return {"choice": session.choice}
 
     def _opened(self) -> ReviewSession:
         """The session with the tables that it was last about; read again where another process turned to others."""

@@ -6,7 +6,7 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -26,32 +26,30 @@ from biselect.app.jobs import EXPORT, LAST, ROLES
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
-from biselect.options import Columns, Rounds, Split, flags_of
-from biselect.pages.over_time import learnt
-from biselect.pages.words import words_of
-from biselect.sessions.exports import USUAL, rounds_summary
-from biselect.sessions.store import NOT_FINE, GivenAnswer, SessionFile, is_begun
+from biselect.options import Columns, Reviewing, flags_of
+from biselect.pages.over_time import found_curve, learnt, queue_sum
+from biselect.sessions.exports import USUAL, summarise, summarise_table
+from biselect.sessions.store import FINE, GivenAnswer, SessionFile, StaleAnswerError, is_begun
 from biselect.tables import NO_SPLIT
+from biselect.weights.directed import usual_columns
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30
-ROWS = 20  # of a round unless the table is small
-MOST_ROWS = 1_000
 LINK = 60.0  # seconds that a link to a file waits to be followed
-PATIENCE = 60.0  # seconds for what one more row would add
+PATIENCE = 600.0  # seconds for the next row, for which the tables may have to be opened first
 KEPT = 20  # inspections
-SMALL = 2_000_000  # cells up to which gains are worked out before anybody moves a slider
 MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
-PAGES = ("table", "working", "job", "review", "standing", "new", "exported")  # each shown by the method of its name
+WINDOW = re.compile(r"[0-9a-f-]{36}")
+PAGES = ("table", "working", "job", "review", "beside", "new", "exported")  # each shown by the method of its name
 DEEDS = (  # each done by the method of its name, and asked for by a form
     *("demo", "look", "link", "choose", "stop"),
-    *("answer", "undo", "next", "back", "turn", "export"),
+    *("answer", "undo", "next", "open", "back", "turn", "export"),
 )
 LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
 
-HELP = {name: flag.help for cls in (Columns, Split, Rounds) for name, (_, flag) in flags_of(cls).items()}
+HELP = {name: flag.help for cls in (Columns, Reviewing) for name, (_, flag) in flags_of(cls).items()}
 KEEP = [one for one in flags_of(Columns)["duplicates"][1].choices if one != Columns().duplicates]
 
 
@@ -147,14 +145,11 @@ class Bench:
                 found=found,
                 help=HELP,
                 keep=KEEP,
-                small=SMALL,
                 others=others,
                 reference=likely or "",
                 times=times,
                 last=LAST if self.file() is not None else None,
-                k=max(1, min(ROWS, found["rows"] // 2)),
-                most_k=max(1, min(200, found["rows"] // 2)),
-                m=max(1, min(4, used // 3)),
+                m=usual_columns(max(1, used)),
                 most_m=max(1, used),
             )
         )
@@ -164,7 +159,6 @@ class Bench:
         m = _number(form, "m", 100_000)
         given = {
             "setup": self.setup(form),
-            "k": _number(form, "k", MOST_ROWS),
             "m": None if str(m) == form.get("usual-m") else m,  # the library knows the columns that vary
             **_signed(form),
         }
@@ -225,78 +219,63 @@ class Bench:
         return RedirectResponse("/" if job is None else job.back, status_code=303)
 
     def review(self, request: Request) -> Response:
-        """The present round."""
+        """One row after the other."""
         file = self.file()
         if file is None:
             return RedirectResponse("/", status_code=303)
-        summary = rounds_summary(file, whole=False)
-        choice = summary["present"]
-        table = summary["tables"][choice]
-        rounds = table["rounds"]
-        return HTMLResponse(
-            page(
-                "review",
-                "bench.review",
-                table={name: table[name] for name in ("pool", "found")},
-                round=rounds[-1] if rounds else None,
-                seen=rounds[-1]["stored_as"] if rounds else 0,
-                choice=choice,
-                learnt=learnt(table["record"].get("taught", {})),
-                earlier=[
-                    {name: other[name] for name in ("pool", "found")}
-                    for at, other in enumerate(summary["tables"])
-                    if at != choice
-                ],
-                count=len(rounds[-1]["rows"]) if rounds else ROWS,
-            )
-        )
-
-    def standing(self, request: Request) -> Response:
-        """Ticks of the present round, for windows that were opened before they were made."""
-        return JSONResponse(self._ticks(self.session()))
-
-    def _ticks(self, file: SessionFile) -> dict[str, Any]:
         choice = file.present()
-        standing = file.standing(choice)
-        latest = standing.latest()
-        rows = standing.rounds[-1].rows if standing.rounds else ()
-        given = {
-            asked.row: [latest[asked.row].verdict, latest[asked.row].note] for asked in rows if asked.row in latest
-        }
-        return {
-            "choice": choice,
-            "round": standing.rounds[-1].number if standing.rounds else 0,
-            "answers": given,
-            "of": len(rows),
-            "hits": sum(verdict == NOT_FINE for verdict, _ in given.values()),
-            "line": self._line(latest),
-        }
+        record = file.choices()[choice]
+        name = Path(record["pool"]).name if record["pool"] else ""
+        told = {"sizes": record["sizes"], "learnt": learnt(record["taught"]), "choice": choice}
+        return HTMLResponse(page("review", "bench.review", name=name, beside=_beside(file, choice), **told))
 
-    @staticmethod
-    def _line(latest: Mapping[int, GivenAnswer]) -> str:
-        hits = sum(answer.verdict == NOT_FINE for answer in latest.values())
-        return str(words_of().say("found.line", n=len(latest), hits=hits).striptags())
+    def beside(self, request: Request) -> Response:
+        """What stands beside the row, for windows that were opened before it changed."""
+        file = self.session()
+        choice, last = file.present(), str(file.last_answer())
+        known = request.query_params.get("choice") == str(choice) and request.query_params.get("last") == last
+        told = {} if known else {"beside": _beside(file, choice)}
+        return JSONResponse({"choice": choice, "last": int(last), **told})
+
+    def next(self, form: dict[str, str]) -> Response:
+        """The row to look at now: the next one, something else, or one by its position."""
+        self.session()
+        if not WINDOW.fullmatch(form.get("window", "")):
+            raise InputError("a window names itself by a UUID")
+        row = _number(form, "row", 1 << 40, least=0) if form.get("row") else None
+        given = {"who": form["window"], "unlike": form.get("unlike") == "yes", "row": row}
+        told = self.worker.result("next", given, PATIENCE)
+        moved = told.pop("moved")
+        return JSONResponse({**_row(**told), "moved": moved})
+
+    def open(self, form: dict[str, str]) -> Response:
+        """A row that was answered, as it was shown."""
+        file = self.session()
+        choice, row = file.present(), _number(form, "row", 1 << 40, least=0)
+        shown, standing = file.shown(choice).get(row), file.standing(choice)
+        if shown is None:
+            raise InputError("this row was never shown")
+        return JSONResponse(_row(dict(shown.record), choice, standing.last, standing.latest().get(row)))
 
     def answer(self, form: dict[str, str]) -> Response:
         """Take one answer."""
         file = self.session()
-        row, choice = _number(form, "row", 1 << 40, least=0), _number(form, "choice", 1 << 40, least=0)
-        file.add_answers(choice, {row: (form.get("verdict", ""), form.get("note"))}, **_signed(form))
-        return JSONResponse(self._ticks(file))
+        row, choice, after = (_number(form, name, 1 << 40, least=0) for name in ("row", "choice", "after"))
+        given = {row: (form.get("verdict", ""), form.get("note"))}
+        try:
+            last = file.add_answers(choice, given, after=after, **_signed(form))
+        except StaleAnswerError as error:
+            told = {"error": str(error), "after": error.answer.number, "beside": _beside(file, choice)}
+            return JSONResponse(told, status_code=409)
+        return JSONResponse({"last": last, "beside": _beside(file, choice)})
 
     def undo(self, form: dict[str, str]) -> Response:
         """Take the last answer back."""
         file = self.session()
-        back = file.undo(_number(form, "choice", 1 << 40, least=0), **_signed(form))
-        return JSONResponse({**self._ticks(file), "back": None if back is None else asdict(back)})
-
-    def next(self, form: dict[str, str]) -> Response:
-        """Ask for the next round."""
-        self.session()
-        given = {name: _number(form, name, 1 << 40, least=0) for name in ("choice", "seen")}
-        count = _number(form, "count", MOST_ROWS)
-        self.worker.start("next", {**given, "count": count}, then="/review", back="/review")
-        return RedirectResponse("/working", status_code=303)
+        choice = _number(form, "choice", 1 << 40, least=0)
+        back = file.undo(choice, **_signed(form))
+        told = {"back": None if back is None else asdict(back), "last": file.last_answer()}
+        return JSONResponse({**told, "beside": _beside(file, choice)})
 
     def back(self, form: dict[str, str]) -> Response:
         """Turn to tables that were reviewed before."""
@@ -315,9 +294,9 @@ class Bench:
         choice = file.present()
         record = file.choices()[choice]
         others = [other for other in tables_in(self.folder) if other != name]
-        rounds = file.standing(choice).rounds
-        count = max(1, len(rounds[-1].rows)) if rounds else ROWS
-        told = {"drift": drift, "others": others, "k": count, "split": record["reference_until"]}
+        split = record["reference_until"]
+        told = {"drift": drift, "others": others, "split": split, "alone": split == NO_SPLIT}
+        told["left_out"] = sum(one.verdict != FINE for one in file.standing(choice).latest().values())
         return HTMLResponse(page("new", "bench.new", name=name, in_use=record["reference"] or "", **told))
 
     def turn(self, form: dict[str, str]) -> Response:
@@ -325,7 +304,7 @@ class Bench:
         self.session()
         name = named_table(self.folder, form.get("table", ""))
         reference = "" if form.get("against") == "same" else self.reference(form)
-        given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
+        given = {"table": name, "reference": reference, **_signed(form)}
         self._drift.clear()
         self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
         return RedirectResponse("/working", status_code=303)
@@ -443,14 +422,27 @@ def _told(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in names}
 
 
+def _row(row: dict[str, Any] | None, choice: int, last: int, answer: GivenAnswer | None = None) -> dict[str, Any]:
+    """A row as the page takes it; `row` is None if all were answered."""
+    told = None if answer is None else asdict(answer)
+    content = page("row", "bench.review", row=row, answer=told, sum="" if row is None else queue_sum(row))
+    number = None if row is None else row["row"]
+    return {"html": content, "row": number, "name": row and row["name"], "choice": choice, "last": last}
+
+
+def _beside(file: SessionFile, choice: int) -> str:
+    """What stands beside the row: what was found, whether to go on, and everything that was answered."""
+    table = summarise_table(file, choice, whole=False)
+    return page("beside", "bench.review", table=table, curve=found_curve(table["found"]))
+
+
 def _brief(file: SessionFile) -> dict[str, Any]:
     """What was found in each table, the present one first, and which files these are."""
-    summary = rounds_summary(file, whole=False)
-    tables = []
-    for choice, table in enumerate(summary["tables"]):
-        last = table["found"][-1] if table["found"] else {"all_answered": 0, "all_hits": 0}
-        told = {"answered": last["all_answered"], "hits": last["all_hits"]}
-        tables.append({"choice": choice, "pool": table["pool"], **told})
+    summary = summarise(file, whole=False)
+    tables = [
+        {"choice": choice, "pool": table["pool"], **{name: table["found"][name] for name in ("answered", "hits")}}
+        for choice, table in enumerate(summary["tables"])
+    ]
     used = [table[name] for table in summary["tables"] for name in ("pool", "reference")]
     present = tables.pop(summary["present"])
     return {**present, "used": used, "earlier": tables[::-1]}

@@ -63,6 +63,7 @@ class Worker:
         self.job: Job | None = None
         self._process: subprocess.Popen[str] | None = None
         self._lock, self._changed = threading.RLock(), threading.Condition()
+        self._turn = threading.Lock()  # of short jobs
         self._number = 0
 
     def start(self, name: str, given: dict[str, Any], **more: Any) -> Job:
@@ -91,10 +92,11 @@ class Worker:
             self._process.stdin.flush()
 
     def result(self, name: str, given: dict[str, Any], patience: float) -> Any:
-        """A short job's result; an error of ours where it fails or takes too long."""
-        job = self.start(name, given, short=True)
-        with self._changed:
-            self._changed.wait_for(lambda: job.finished, patience)
+        """A short job's result, one after the other; an error of ours where it fails or takes too long."""
+        with self._turn:
+            job = self.start(name, given, short=True)
+            with self._changed:
+                self._changed.wait_for(lambda: job.finished, patience)
         if not job.finished:
             self.stop()
             raise BusyError(f"that takes longer than {patience:g} s")

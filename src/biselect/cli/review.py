@@ -1,4 +1,4 @@
-"""`biselect review`: rounds of review in a folder, by hand or through files."""
+"""`biselect review`: a review in a folder, row by row in the terminal or through files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import typer
 from biselect.cli.console import Steps, show_json
 from biselect.cli.from_options import FIRST, Only
 from biselect.cli.options import Output, Reference
-from biselect.errors import InputError
-from biselect.options import Columns, Csv, Flag, Options, Rounds, Split
-from biselect.pages.terminal import list_name, said_reason, show_line, show_rounds
+from biselect.options import Columns, Csv, Flag, Options, Reviewing, Split
+from biselect.pages.terminal import show_found, show_line, show_queue, show_queued
 from biselect.pages.words import phrase
 
 if TYPE_CHECKING:
     from biselect.sessions import ReviewSession
 
+SHOWN = 10  # of the next rows; the rest is in the file
 KEYS = {"1": "fine", "2": "not fine", "3": "unsure"}
 
 ROLES = ("time", "id", "label", "features", "exclude", "show", "types", "duplicates")  # of a session's columns
@@ -28,8 +28,8 @@ OUT = "Folder for answers.csv, the pages and the proof."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn(Options, heading=Rounds.heading):
-    """What happens in this turn of a session."""
+class Turn(Options, heading=Reviewing.heading):
+    """Answers and exports of a session."""
 
     from_last: Annotated[
         bool,
@@ -41,8 +41,6 @@ class Turn(Options, heading=Rounds.heading):
     ] = None
     who: Annotated[str, Flag("Who answers, as they want to be called.")] = ""
     when: Annotated[str, Flag("When, in whatever words.")] = ""
-    next: Annotated[bool, Flag("Ask for the next round although rows are open.")] = False
-    replay: Annotated[bool, Flag("Choose every round again from the tables, and say whether it is the same.")] = False
 
 
 def review(
@@ -52,22 +50,22 @@ def review(
         typer.Argument(metavar="[POOL]", help="Table to review, to begin with or as a new export; else go on."),
     ] = None,
     reference: Reference = None,
-    k: Annotated[int, typer.Option("-k", min=1, rich_help_panel=FIRST, help="How many rows to a round.")] = 20,
-    rounds: Rounds = Rounds(),
+    k: Annotated[int, typer.Option("-k", min=1, rich_help_panel=FIRST, help="How many rows to review today.")] = 20,
+    reviewing: Reviewing = Reviewing(),
     split: Annotated[Split, Only("until")] = Split(),
     columns: Annotated[Columns, Only(*ROLES)] = Columns(),
     csv: Csv = Csv(),
     turn: Turn = Turn(),
     output: Annotated[Output, Only("quiet", out=OUT, json="Print everything as JSON.")] = Output(),
 ) -> None:
-    """Review rows in rounds: what was answered decides which rows come next.
+    """Review rows one by one: every answer decides which row comes next.
 
-    In a terminal rows are answered one by one; elsewhere next.csv in FOLDER is to be filled in and given to --answers.
+    In a terminal it asks row by row; elsewhere next.csv in FOLDER is to be filled in and given to --answers.
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     from biselect.core.files import private_files
     from biselect.pages.over_time import learnt
-    from biselect.sessions.exports import export, go_on, offer_rows, rounds_summary, take_answers
+    from biselect.sessions.exports import NEXT, export, go_on, offer_rows, summarise, take_answers
     from biselect.tables import Table
 
     steps = Steps(output.quiet)
@@ -76,84 +74,66 @@ def review(
         style = "yellow" if drift["crossed"] else "dim"
         steps.say(phrase("terminal.drift", verdict=drift["verdict"]), style=style)
 
+    def tell_left_out(number: int) -> None:
+        if number:
+            steps.say(phrase("review.left_out", n=number))
+
     with private_files():
         session = go_on(
             *(folder, Table(pool, columns, csv), reference),
             from_last=turn.from_last,
             split=split,
-            rounds=rounds,
+            reviewing=reviewing,
             tell_drift=tell_drift,
+            tell_left_out=tell_left_out,
             who=turn.who,
             when=turn.when,
             progress=steps.step,
         )
-        if text := learnt(session.record.get("taught", {})):
+        if text := learnt(session.record["taught"]):
             steps.say(text)
+        sizes = session.record["sizes"]
+        if sizes["held"] < sizes["pool"]:
+            steps.say(phrase("review.held", held=sizes["held"], rows=sizes["pool"]))
         if turn.answers is not None:
             number = take_answers(session, turn.answers, who=turn.who, when=turn.when)
             steps.say(phrase("terminal.answers", n=number, path=turn.answers))
-        if turn.replay:
-            _replay(session, steps)
-        rows = _present(session, k, turn.next, steps)
         if not output.json and sys.stdin.isatty() and sys.stdout.isatty():
-            while rows and _by_hand(session, turn.who, turn.when):
-                rows = _present(session, k, False, steps)
-        place = offer_rows(session)
-        if session.open_rows:
-            steps.say(phrase("terminal.fill_in", path=place))
-        else:
-            steps.say(phrase("terminal.all_asked"))
+            _by_hand(session, k, turn.who, turn.when)
+        rows = offer_rows(session, k)
+        key = "terminal.fill_in" if rows else "terminal.all_asked"
+        steps.say(phrase(key, n=rows, path=folder / NEXT))
         if output.out is not None:
-            for place in export(session, output.out, k=k, progress=steps.step):
+            for place in export(session, output.out, progress=steps.step):
                 steps.say(phrase("terminal.wrote", path=place))
-        view = rounds_summary(session.file)
+        view, queue = summarise(session.file), [row.to_dict() for row in session.next_rows(k)]
         if output.json:
-            show_json(view)
+            show_json({**view, "queue": queue})
         else:
-            show_rounds(view["tables"][session.choice])
+            show_queue(queue[:SHOWN])
+            show_found(view["tables"][session.choice])
 
 
-def _replay(session: ReviewSession, steps: Steps) -> None:
-    replay = session.replay(progress=steps.step)
-    for name in replay.taken:
-        steps.say(phrase("terminal.stored", name=name), style="yellow")
-    if not replay.same:
-        raise InputError(f"a replay chose other rows in round {', '.join(map(str, replay.differing))}")
-    steps.say(phrase("terminal.replayed", n=len(session.standing.rounds)))
-
-
-def _present(session: ReviewSession, k: int, more: bool, steps: Steps) -> list[Any]:
-    """Rows without an answer: of the present round, or of the next one where it is done."""
-    rows = [] if more else session.open_rows
-    if not rows:
-        with steps.step(phrase("steps.next_rows")):
-            rows = session.next_rows(k)
-    return rows
-
-
-def _by_hand(session: ReviewSession, who: str, when: str) -> bool:
-    """Ask for one answer after the other, about what is open at that moment; False where the person stops."""
+def _by_hand(session: ReviewSession, count: int, who: str, when: str) -> None:
+    """Ask for one answer after the other, until there are so many, no row is open, or the person stops."""
     show_line(phrase("terminal.keys"))
-    skipped: set[int] = set()
-    while rows := [row for row in session.open_rows if row.row not in skipped]:
-        row = rows[0]
-        show_line(f"{row.name}  ({list_name(row.source)})")
-        for name, text in row.told["shown"].items():
-            show_line(f"    {name}: {text}")
-        for reason in row.told["reasons"]:
-            show_line(f"    {said_reason(reason)}")
+    unlike, answered = False, 0
+    while answered < count and (row := session.next_row(who, unlike=unlike)) is not None:
+        show_queued(row.to_dict())
         try:
             key, _, note = input("> ").strip().partition(" ")
         except EOFError:
-            return False
+            return
+        unlike = key == "e"
         if key in KEYS:
-            session.answer({row.row: KEYS[key]}, note=note or None, who=who, when=when)
+            session.answer(row, KEYS[key], note=note or None, who=who, when=when)
+            answered += 1
         elif key == "q":
-            return False
-        elif key == "s":
-            skipped.add(row.row)
-        elif key == "u" and (back := session.undo(who=who, when=when)) is not None:
-            show_line(phrase(f"bench.undone{'_as' if back.verdict else ''}", **asdict(back)))
-        else:
+            return
+        elif key == "u":
+            if (back := session.undo(who=who, when=when)) is None:
+                show_line(phrase("bench.no_undo"))
+            else:
+                show_line(phrase(f"bench.undone{'_as' if back.verdict else ''}", **asdict(back)))
+        elif not unlike:
             show_line(phrase("terminal.keys"))
-    return not skipped

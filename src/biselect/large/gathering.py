@@ -33,6 +33,8 @@ from biselect.tables import NamedMatrix, Pool, Roles, from_two_tables, unused_na
 from biselect.weights import Reference, Weigher
 from biselect.weights.alignment import Shift, ShiftedColumn, moved_numbers
 from biselect.weights.directed import at_best, usual_columns, usual_rows
+from biselect.weights.paper import Form
+from biselect.weights.weighed_tables import WeighedTables
 from biselect.weights.whole_row import PoolFacts
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
@@ -100,6 +102,35 @@ class KeptPool:
     def positives(self) -> int | None:
         """Known positives in the whole pool; None without a label column."""
         return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
+
+    @property
+    def usual_rows(self) -> int:
+        """How many rows are chosen where nobody says."""
+        return usual_rows(self.tables.pool.rows)
+
+    def weighed(self, form: Form, *, per: str | None = None, library: str | None = None) -> WeighedTables:
+        """The rows that were kept, weighed against the reference.
+
+        Args:
+            form: how rows are weighed.
+            per: column that the groups of the row rules are made from.
+            library: that the pool's frame came in; None for a file.
+        """
+        return WeighedTables(
+            pool=self.rows.pool,
+            form=form,
+            weigher=self.weigher,
+            reference=self.reference,
+            raw=self.rows.raw,
+            weighed=self.rows.matrix,
+            moved=self.shifted,
+            constant=self.same,
+            time_column=self.tables.roles.time_column,
+            id_column=self.tables.roles.id_column,
+            per=per,
+            library=library,
+            reference_name=self.tables.reference.name,
+        )
 
     def weighing(self, question: Mapping[str, Any]) -> Weighing:
         """How rows are weighed, and for which question, to be stored."""

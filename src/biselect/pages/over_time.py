@@ -1,4 +1,4 @@
-"""What has changed since the reference, and the rounds of a review, each as one self-contained page."""
+"""What has changed since the reference, and the answers of a review, each as one self-contained page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from biselect.pages.html import render_page
 from biselect.pages.words import phrase, words_of
 
 FORMAT = "biselect-monitor-3"
-ROUNDS_FORMAT = "biselect-rounds-1"
+REVIEW_FORMAT = "biselect-answers-1"
 MOST_ROWS = 40  # of the picture of columns; the rest is in the JSON
 MOST_NAMES = 12  # rows or columns in a cell of a table; the rest is in the JSON
 
@@ -96,28 +96,59 @@ def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def render_rounds(summary: Mapping[str, Any], language: str = "en") -> str:
+def render_answers(summary: Mapping[str, Any], language: str = "en") -> str:
     """The page of a summary made by `biselect.sessions.exports`."""
-    return render_page("rounds.html", summary, ROUNDS_FORMAT, language=language, grouped=grouped)
+    return render_page("answers.html", summary, REVIEW_FORMAT, language=language, curve=found_curve)
 
 
 def learnt(taught: Mapping[str, int], language: str = "en") -> str:
     """What the answers about earlier tables do for the present one; nothing where there are none.
 
-    >>> learnt({"rows": 40, "again": 1})
+    >>> learnt({"rows": 40, "again": 1, "changed": 0})
     'What was answered about 40 rows of earlier tables counts here. 1 of them is in this table, unchanged, and ...'
     """
-    counts = (("rounds.learnt", taught.get("rows", 0)), ("rounds.again", taught.get("again", 0)))
+    counts = [(f"review.{name}", taught.get(name, 0)) for name in ("rows", "again", "changed")]
     return " ".join(words_of(language).phrase(key, n=count) for key, count in counts if count)
 
 
-def grouped(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Rows list by list, lists in the order in which they come first.
+def queue_sum(row: Mapping[str, Any], language: str = "en") -> str:
+    """A row's place in the queue as a sum: its score, and what was learnt.
 
-    >>> [(name, len(rows)) for name, rows in grouped([{"source": "a"}, {"source": "b"}, {"source": "a"}])]
-    [('a', 2), ('b', 1)]
+    >>> queue_sum({"score": 28.91, "learnt": 7.12}), queue_sum({"score": 30.0, "learnt": -0.04})
+    ('28.9 + 7.1 learnt = 36.0', '30.0')
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(row["source"], []).append(row)
-    return list(groups.items())
+    score, place = round(row["score"], 1), round(row["score"] + row["learnt"], 1)
+    learnt = round(place - score, 1)
+    if not learnt:
+        return f"{score:.1f}"
+    key = "review.sum" if learnt > 0 else "review.less"
+    facts = {"score": f"{score:.1f}", "learnt": f"{abs(learnt):.1f}", "place": f"{place:.1f}"}
+    return words_of(language).phrase(key, **facts)
+
+
+def found_lines(found: Mapping[str, Any], ahead: Mapping[str, Any], language: str = "en") -> list[str]:
+    """What was found, beside chance and the plain ranking, and whether it is time to stop."""
+    words, n = words_of(language), found["answered"]
+    if not n:
+        return [words.phrase("review.none")]
+    lines = [words.phrase("review.found", n=n, hits=found["hits"])]
+    facts = {"plain": found["plain"][-1], "chance": f"{found['chance'][-1]:.1f}"}
+    lines.append(words.phrase("review.beside" if found["from_labels"] else "review.beside_at_least", **facts))
+    if ahead["rows"]:
+        lines.append(words.phrase(f"review.{ahead['advice']}", n=ahead["rows"], low=ahead["low"], high=ahead["high"]))
+    return lines
+
+
+def found_curve(found: Mapping[str, Any]) -> dict[str, str]:
+    """Found against reviewed as points of lines in a picture 100 wide and 50 high.
+
+    >>> found_curve({"answered": 2, "hits": 1, "curve": [0, 1], "plain": [1, 1], "chance": [0.1, 0.2]})["curve"]
+    '0,50 50,50 100,0'
+    """
+    n = max(1, found["answered"])
+    lines = {name: [0, *found[name]] for name in ("curve", "plain", "chance")}
+    highest = max(1.0, *(line[-1] for line in lines.values()))
+    return {
+        name: " ".join(f"{100 * at / n:.4g},{50 - 50 * value / highest:.4g}" for at, value in enumerate(line))
+        for name, line in lines.items()
+    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from biselect.pages.words import phrase, points, printed_scores, told_parts, words_of
@@ -288,47 +288,34 @@ def show_inspection(view: Mapping[str, Any]) -> None:
     out().print(printable(view["command"]), soft_wrap=True)  # to be copied whole
 
 
-def show_rounds(view: Mapping[str, Any]) -> None:
-    """Print the present round of a review, and what every round found."""
-    console, present = out(), view["rounds"][-1]
-    table = figures(phrase("terminal.round", n=present["number"]), phrase("rounds.row"))
-    table.add_column(phrase("terminal.list"), overflow="fold")
+def show_queue(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the rows that come next."""
+    from biselect.pages.over_time import queue_sum
+
+    table = figures(phrase("terminal.next"), phrase("review.row"), phrase("terminal.score"))
+    table.add_column(phrase("review.why"), overflow="fold")
     table.add_column(phrase("terminal.reason"), overflow="fold")
-    table.add_column(phrase("terminal.answer"))
-    for row in present["rows"]:
-        cells = (row["name"], list_name(row["source"]), said_reason(row["reasons"][0]), row["verdict"])
-        table.add_row(*map(printable, cells))
-    console.print(table)
-    rounds = [one for one in view["found"] if one["answered"]]
-    if not rounds:
-        return
-    heads = (
-        "found.title",
-        "found.round",
-        "found.answered",
-        "found.not_fine",
-        "terminal.so_far",
-        "found.chance",
-        "found.plain",
-    )
-    table = figures(*map(phrase, heads))
-    for one in rounds:
-        by_chance = f"{one['by_chance']:.1f}" if one["from_labels"] else phrase("terminal.at_least", n=one["by_chance"])
-        plain = phrase(
-            "terminal.plain_open" if one["plain_open"] else "terminal.plain",
-            n=one["plain_hits"],
-            open=one["plain_open"],
-        )
-        facts = (one["number"], one["answered"], one["hits"], one["all_hits"], by_chance, plain)
-        table.add_row(*map(str, facts))
-    console.print(table)
+    for row in rows:
+        reasons = "; ".join(part["text"] for part in row["parts"] if part["is_reason"])
+        table.add_row(*map(printable, (row["name"], queue_sum(row), row["why"], reasons)))
+    out().print(table)
 
 
-def list_name(source: str) -> str:
-    """What the page calls a list; a kind of unusual has its own name."""
-    return phrase(f"rounds.{source}") if source in ("overall", "learner") else source
+def show_queued(row: Mapping[str, Any]) -> None:
+    """Print one row to review: why it comes, its reasons, and the row as it stands in its table."""
+    from biselect.pages.over_time import queue_sum
+
+    show_line(f"{row['name']}  {queue_sum(row)}  ({row['why']})", style="bold")
+    for part in row["parts"]:
+        if part["is_reason"]:
+            show_line(f"  · {part['text']}")
+    for name, text in row["record"].items():
+        show_line(f"    {name}: {text}")
 
 
-def said_reason(reason: Mapping[str, str]) -> str:
-    """A reason of a row that is asked for, in a line."""
-    return f"{reason['column']} {reason['value']}: {reason['words']}"
+def show_found(table: Mapping[str, Any]) -> None:
+    """Print what was found in a table so far, beside chance and the plain ranking, and whether it is time to stop."""
+    from biselect.pages.over_time import found_lines
+
+    for line in found_lines(table["found"], table["ahead"]):
+        show_line(line)

@@ -20,7 +20,6 @@ from biselect.reviews.caveats import Caveats, budget_caveats, caveat_of, table_c
 from biselect.reviews.kinds import KindList, find_kinds, kind_seconds, only
 from biselect.reviews.result import ANSWER_WORK, Review, find_neighbours, find_null, make_review
 from biselect.solvers.representatives import is_open, of_kept_rows, solve_for_whole
-from biselect.weights.directed import usual_rows
 from biselect.weights.maps import stored_name
 from biselect.weights.paper import Form
 from biselect.weights.weighed_tables import WeighedTables
@@ -98,23 +97,8 @@ class LargeReview:
 
     def _question(self, kept_pool: KeptPool, library: str | None) -> tuple[WeighedTables, SelectionProblem]:
         """The rows that were kept, weighed, and the problem over them."""
-        rows = kept_pool.rows
-        table = WeighedTables(
-            pool=rows.pool,
-            form=self.form,
-            weigher=kept_pool.weigher,
-            reference=kept_pool.reference,
-            raw=rows.raw,
-            weighed=rows.matrix,
-            moved=kept_pool.shifted,
-            constant=kept_pool.same,
-            time_column=self.tables.roles.time_column,
-            id_column=self.tables.roles.id_column,
-            per=self.rules.per,
-            library=library,
-            reference_name=self.tables.reference.name,
-        )
-        k = usual_rows(self.tables.pool.rows) if self.k is None else self.k
+        k = kept_pool.usual_rows if self.k is None else self.k
+        table = kept_pool.weighed(self.form, per=self.rules.per, library=library)
         table = table.scored(k, self.m, self.rules, kept_pool.whole)
         return table, table.problem(self.rules)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.sessions.store import NOT_FINE, UNSURE, SessionFile
+from biselect.tables import NamedMatrix
 from biselect.weights.alignment import Shift
 from biselect.weights.weighed_tables import WeighedTables
 
@@ -18,60 +19,70 @@ Cells = Mapping[str, float | str | None]
 """A row of a pool by column, as its table holds it: numbers, labels of categories, None for missing cells."""
 
 
+MOST_TAUGHT = 500  # answers about earlier tables, the latest
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Taught:
     """Rows of earlier tables that were found fine or not fine.
 
     Attributes:
-        values: rows × columns of the present tables, on the scale of the present reference, without gaps.
-        hits: which of them were not fine.
+        rows: of one table each, on the scale of the present reference; NaN for missing cells.
+        hits: which of all of them were not fine.
         again: positions in the present pool of records that were answered before and have not changed since.
+        changed: of records that were answered before and are others now, by position: what was said.
     """
 
-    values: NDArray[np.float64]
+    rows: tuple[NamedMatrix, ...]
     hits: NDArray[np.bool_]
     again: frozenset[int]
+    changed: Mapping[int, str]
 
 
 def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tables: WeighedTables) -> Taught:
     """What was answered about tables that have all columns of the present ones.
 
-    A row comes back as the same record where its id and its cells, as the tables hold them, are those that were
-    answered. Without an id column rows are known by their position, which says nothing unless the table is the same.
+    A row comes back as the same record if its id is that of an answered one; it is unchanged if its cells are, too.
+    Without an id column rows are known by their position, which says nothing unless the table is the same.
 
     Args:
         file: the session.
         choice: number of the present tables; those before it count.
-        record: of the present tables; `after` is the last answer that counts, so that a replay learns the same.
+        record: of the present tables; `after` is the last answer that counts.
         tables: the present ones.
     """
     names, scales = tables.weighed.names, scales_of(tables)
-    values, hits = [np.empty((0, len(names)))], []
-    again: set[int] = set()
+    matrices, hits = [], []
+    verdicts: dict[int, tuple[str, bool]] = {}  # of records in the present pool: what was said, and whether unchanged
     position = {name: row for row, name in enumerate(tables.pool.sample_names)}
     for number, earlier in enumerate(file.choices()[:choice]):
         same_ids = earlier["fingerprint"] == record["fingerprint"] or (
             earlier["columns"].get("id") == record["columns"].get("id") is not None
         )
-        standing = file.standing(number, whole=True)
-        rows = {row.row: row for round_ in standing.rounds for row in round_.rows}
-        cells: list[Cells] = []
-        for row, answer in standing.latest(record.get("after", 0)).items():
-            own = rows[row].told.get("cells", {})
+        shown, cells = file.shown(number), []
+        for row, answer in file.standing(number).latest(record.get("after", 0)).items():
+            own = shown[row].record.get("cells", {})
             if answer.verdict == UNSURE or not own.keys() >= {*names}:
                 continue
             cells.append(own)
             hits.append(answer.verdict == NOT_FINE)
-            now = position.get(rows[row].name) if same_ids else None
-            if now is not None and own.items() >= cells_of(tables, [now])[0].items():
-                again.add(now)
-        values.append(values_of(tables, cells, earlier["scales"], scales))
-    return Taught(values=np.vstack(values), hits=np.array(hits, dtype=bool), again=frozenset(again))
+            now = position.get(shown[row].name) if same_ids else None
+            if now is not None:
+                verdicts[now] = answer.verdict, own.items() >= cells_of(tables, [now])[0].items()
+        if cells:
+            matrices.append(earlier_rows(tables, cells, earlier["scales"], scales))
+    return Taught(
+        rows=tuple(matrices),
+        hits=np.array(hits, dtype=bool),
+        again=frozenset(row for row, (_, same) in verdicts.items() if same),
+        changed={row: verdict for row, (verdict, same) in verdicts.items() if not same},
+    )
 
 
 def cells_of(tables: WeighedTables, rows: Sequence[int]) -> list[Cells]:
     """Rows of the pool as the table holds them: nothing is moved back, so that a record is known again another day."""
-    table = tables.pool.matrices[1]
+    part = not tables.pool.reference.num_rows  # of a large table, of which some rows are held
+    table = tables.raw if part else tables.pool.matrices[1]
     return [
         {
             name: None if np.isnan(value) else table.labels[j][int(value)] if j in table.labels else float(value)
@@ -101,12 +112,12 @@ def scales_of(tables: WeighedTables) -> dict[str, dict[str, Any]]:
     }
 
 
-def values_of(
+def earlier_rows(
     tables: WeighedTables,
     cells: Sequence[Cells],
     earlier: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, Mapping[str, Any]],
-) -> NDArray[np.float64]:
+) -> NamedMatrix:
     """Rows of an earlier pool with these columns, on the scale of the present reference.
 
     A column that was moved back, then or now, to different references cannot be compared and counts as missing.
@@ -116,9 +127,6 @@ def values_of(
         cells: as `cells_of` gives them.
         earlier: scales of the earlier tables.
         scales: of the present ones, see `scales_of`.
-
-    Returns:
-        Rows × columns, without gaps.
     """
     weighed = tables.weighed
     values = np.full((len(cells), len(weighed.names)), np.nan)
@@ -132,9 +140,7 @@ def values_of(
         elif name in earlier:
             raw = np.array([cell if isinstance(cell, float) else np.nan for cell in column])
             values[:, j] = _rescaled(raw, earlier[name], scales[name])
-    if not len(cells):
-        return values
-    return tables.weigher.values(replace(weighed, values=values, labels=labels))
+    return replace(weighed, values=values, labels=labels)
 
 
 def _rescaled(raw: NDArray[np.float64], then: Mapping[str, Any], now: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A session and its files: a new export into it; rows to review and answers out and in; its page and report out."""
+"""A session and its files: a new export into it; rows to fill in and answers out and in; its page and report out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from biselect.columns.flag import NO, YES
 from biselect.core.files import write_file, write_folder
 from biselect.core.untrusted import csv_text, unguarded
 from biselect.errors import InputError
-from biselect.options import ANY, Columns, Kinds, Rounds, Search, Split, Weighing, non_defaults, spell
-from biselect.pages.over_time import ROUNDS_FORMAT, render_rounds
+from biselect.options import ANY, Columns, Kinds, Reviewing, Search, Split, Weighing, non_defaults, spell
+from biselect.pages.over_time import REVIEW_FORMAT, render_answers
 from biselect.pages.words import phrase
 from biselect.progress import Steps, steps_of
 from biselect.reviews import Review, monitor, review
-from biselect.sessions._tally import found_so_far
-from biselect.sessions.session import ReviewSession
+from biselect.sessions._tally import AHEAD, found_so_far, hits_ahead
+from biselect.sessions.session import QueuedRow, ReviewSession
 from biselect.sessions.store import FINE, NOT_FINE, UNSURE, VERDICTS, SessionFile, is_begun
 from biselect.tables import Table
 from biselect.tables.readers import read_table
@@ -32,9 +32,8 @@ from biselect.tables.readers import read_table
 USUAL = "usual-rows-of-"  # begins the name of a reference made from an earlier export
 ANSWER, SAMPLE = "answer", "sample"
 NEXT = "next.csv"
-GIVEN = ("verdict", "note", "who", "when")  # of an answer; empty where there is none
-TO_FILL_IN = (SAMPLE, "list", ANSWER, "note", "shown", "reasons")
-COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "shown", "reasons")
+TO_FILL_IN = (SAMPLE, ANSWER, "note", "why", "reasons", "shown")
+COLUMNS = ("table", SAMPLE, ANSWER, "note", "who", "when", "score", "learnt", "why", "reasons", "shown")
 
 
 def drift_from_reference(
@@ -62,8 +61,11 @@ def usual_rows(session: ReviewSession) -> Path:
     """
     if session.file.folder is None:
         raise InputError("a session in memory has no folder to write a reference to; give it one with folder=")
+    sizes = session.record["sizes"]
+    if sizes["held"] < sizes["pool"]:
+        raise InputError("of the last export only the rows that stand out most are held; name a file of normal rows")
     kept = np.ones(len(session.sample_names), dtype=bool)
-    for row, answer in session.standing.latest().items():
+    for row, answer in session.answers.items():
         kept[row] = answer.verdict not in (NOT_FINE, UNSURE)
     content = io.BytesIO()
     pq.write_table(session.tables.pool.candidates.filter(kept), content)
@@ -81,7 +83,7 @@ def turn_to(
     reference: Any = None,
     *,
     from_last: bool = False,
-    rounds: Rounds = Rounds(),
+    reviewing: Reviewing = Reviewing(),
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
@@ -93,7 +95,7 @@ def turn_to(
         export: rows to review, as `biselect.review` takes a pool.
         reference: normal rows; None for those of the session, or where it splits its pool in time, to do so again.
         from_last: take the last export as reference, see `usual_rows`.
-        rounds: options instead of those of the last export.
+        reviewing: options instead of those of the last export.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
@@ -106,8 +108,10 @@ def turn_to(
             reference = usual_rows(session)
     record, (table, before) = session.record, session.sources
     again = reference is None and record["reference_until"] is not None
-    options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(rounds)}
-    weighing = Weighing(**{**record["weighing"], **({} if rounds.missing is None else {"missing": rounds.missing})})
+    options = {**record["options"], "m": None, **record.get("wanted", {}), **non_defaults(reviewing)}
+    weighing = Weighing(
+        **{**record["weighing"], **({} if reviewing.missing is None else {"missing": reviewing.missing})}
+    )
     return ReviewSession(
         replace(table, source=Table.of(export).source),
         None if again else before if reference is None else reference,
@@ -131,8 +135,9 @@ def go_on(
     *,
     from_last: bool = False,
     split: Split = Split(),
-    rounds: Rounds = Rounds(),
+    reviewing: Reviewing = Reviewing(),
     tell_drift: Callable[[Mapping[str, Any]], None] = lambda drift: None,
+    tell_left_out: Callable[[int], None] = lambda rows: None,
     who: str = "",
     when: str = "",
     progress: Steps | bool | None = None,
@@ -148,8 +153,9 @@ def go_on(
         reference: normal rows; None for those in use.
         from_last: take the last export as reference, see `usual_rows`.
         split: see `biselect.review`.
-        rounds: what rows are chosen with; None among it for the last or the usual.
+        reviewing: what rows are chosen with; None among it for the last or the usual.
         tell_drift: called with how far a new export has moved from the reference in use, before rows are chosen.
+        tell_left_out: called with how many rows of the last export the new reference does without.
         who: as they want to be called.
         when: in whatever words.
         progress: as for `biselect.review`.
@@ -158,13 +164,15 @@ def go_on(
     table = Table.of(pool)
     anew = bool(non_defaults(table.columns) or non_defaults(table.csv) or non_defaults(split))
     if table.source is None:
-        if anew or non_defaults(rounds) or reference is not None or from_last:
+        if anew or non_defaults(reviewing) or reference is not None or from_last:
             raise InputError("options about tables go with the table to review; give it after the folder")
         return ReviewSession.open(folder, progress=progress)
     if is_begun(folder) and not anew:
         last = ReviewSession.open(folder, progress=progress)
         tell_drift(drift_from_reference(last, table, progress=progress))
-        return turn_to(last, table, reference, from_last=from_last, rounds=rounds, **signed)
+        if from_last:
+            tell_left_out(sum(answer.verdict != FINE for answer in last.answers.values()))
+        return turn_to(last, table, reference, from_last=from_last, reviewing=reviewing, **signed)
     if from_last:
         from_last_flag = spell(from_last=ANY)
         raise InputError(
@@ -173,40 +181,42 @@ def go_on(
     return ReviewSession(
         *(table, reference),
         folder=folder,
-        m=rounds.m,
+        m=reviewing.m,
         split=split,
-        weighing=Weighing(missing=rounds.missing or "weigh"),
-        kinds=Kinds(kinds=rounds.kinds),
-        search=Search(seed=rounds.seed or 0),
+        weighing=Weighing(missing=reviewing.missing or "weigh"),
+        kinds=Kinds(kinds=reviewing.kinds),
+        search=Search(seed=reviewing.seed or 0),
         **signed,
     )
 
 
-def next_csv(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows of a round as a table to fill in."""
-    return csv_text(map(_line, rows), TO_FILL_IN)
-
-
-def _line(row: dict[str, Any]) -> dict[str, str]:
-    """A row of a round with its answer and what is known of it, as text."""
+def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as text: its answer, if there is one, and what is known of it."""
+    reasons = [part["text"] for part in row["parts"] if part["is_reason"]]
     return {
         SAMPLE: row["name"],
-        "list": row["source"],
-        ANSWER: row["verdict"],
-        **{name: row[name] for name in GIVEN[1:]},
-        "shown": "; ".join(f"{name}: {entry}" for name, entry in row["shown"].items()),
-        "reasons": "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"]),
+        ANSWER: row.get("verdict", ""),
+        **{name: row.get(name, "") for name in ("note", "who", "when")},
+        "score": f"{row['score']:.2f}",
+        "learnt": f"{row['learnt']:.2f}",
+        "why": row["why"],
+        "reasons": "; ".join(reasons),
+        "shown": "; ".join(f"{name}: {text}" for name, text in row["record"].items()),
     }
 
 
-def offer_rows(session: ReviewSession) -> Path:
-    """Write the open rows of the present round to next.csv in the session's folder, to be filled in; gives its path."""
+def next_csv(rows: Iterable[QueuedRow]) -> str:
+    """Rows to review as a table to fill in."""
+    return csv_text((_line(row.to_dict()) for row in rows), TO_FILL_IN)
+
+
+def offer_rows(session: ReviewSession, count: int = 20) -> int:
+    """Write the next rows to next.csv in the session's folder, to be filled in; gives how many they are."""
     if session.file.folder is None:
         raise InputError("rows are offered in the folder of a session, and this one is kept in memory; give it folder=")
-    place = session.file.folder / NEXT
-    rows = rounds_summary(session.file, whole=False)["tables"][session.choice]["rounds"][-1]["rows"]
-    write_file(place, next_csv(row for row in rows if not row["verdict"]))
-    return place
+    rows = session.next_rows(count)
+    write_file(session.file.folder / NEXT, next_csv(rows))
+    return len(rows)
 
 
 def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", when: str = "") -> int:
@@ -227,7 +237,7 @@ def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", whe
     names = [str(name) for name in table[named].to_pylist()]
     notes = table["note"].to_pylist() if "note" in table.column_names else [None] * len(names)
     given = read_answers(names, table[ANSWER].to_pylist())
-    known, holds = set(session.sample_names), session.standing.latest()
+    known, holds = set(session.sample_names), session.answers
     answers: dict[int, str] = {}
     said: dict[int, str | None] = {}
     for name, note in zip(names, notes, strict=True):
@@ -259,57 +269,45 @@ def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, str]
     return taken
 
 
-def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
-    """A session as plain data: its tables, rounds, answers and what was found; needs no table to be read.
+def summarise(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
+    """A session as plain data: its tables, answers and what was found; needs no table to be read.
 
-    Without `whole` the last round of each table alone, which stays small however long a session gets.
+    Args:
+        file: the session.
+        whole: with what was shown of each row.
     """
-    tables = []
-    for number, record in enumerate(file.choices()):
-        standing = file.standing(number, whole=whole)
-        latest = standing.latest()
-        rounds = [
-            {
-                "number": at + 1,
-                "stored_as": round_.number,
-                "rows": [
-                    {
-                        "row": asked.row,
-                        "name": asked.name,
-                        "source": asked.source,
-                        "brought": asked.brought,
-                        "reasons": asked.told["reasons"],
-                        "shown": asked.told["shown"],
-                        **{name: getattr(latest.get(asked.row), name, "") for name in GIVEN},
-                    }
-                    for asked in round_.rows
-                ],
-            }
-            for at, round_ in enumerate(standing.rounds)
-            if whole or at + 1 == len(standing.rounds)
-        ]
-        found = [one.to_dict() for one in found_so_far(standing, record)]
-        inputs = [one["name"] for one in record["inputs"]]
-        names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
-        tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
     return {
-        "format": ROUNDS_FORMAT,
+        "format": REVIEW_FORMAT,
         "version": __version__,
-        "title": "Rounds of review",
-        "tables": tables,
+        "title": phrase("review.title"),
+        "tables": [summarise_table(file, number, whole=whole) for number in range(len(file.choices()))],
         "present": file.present(),
     }
 
 
+def summarise_table(file: SessionFile, number: int, *, whole: bool = True) -> dict[str, Any]:
+    """The same of one of its tables, by number."""
+    record = file.choices()[number]
+    standing, shown = file.standing(number), file.shown(number, whole=whole)
+    rows = [
+        {
+            **{name: value for name, value in shown[row].record.items() if name != "cells"},
+            **{"row": row, "name": shown[row].name, "plain_rank": shown[row].plain_rank},
+            **{name: getattr(answer, name) for name in ("number", "verdict", "note", "who", "when")},
+        }
+        for row, answer in standing.latest().items()
+    ]
+    decided = [row["verdict"] == NOT_FINE for row in rows if row["verdict"] != UNSURE]
+    left = record["sizes"]["held"] - len(rows) - record["taught"]["again"]
+    names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
+    found = found_so_far(standing, shown, record).to_dict()
+    ahead = hits_ahead(decided, max(0, min(AHEAD, left))).to_dict()
+    return {**names, "record": record, "rows": rows, "found": found, "ahead": ahead}
+
+
 def answers_csv(summary: dict[str, Any]) -> str:
-    """All answers of a session, one line for each row, in the order in which rows were asked for."""
-    lines = []
-    for table in summary["tables"]:
-        last = {row["row"]: round_["number"] for round_ in table["rounds"] for row in round_["rows"]}
-        for round_ in table["rounds"]:
-            for row in round_["rows"]:
-                if row["verdict"] and last[row["row"]] == round_["number"]:
-                    lines.append({"table": table["pool"], "round": round_["number"], **_line(row)})
+    """All answers of a session, one line for each row, in the order in which rows were first answered."""
+    lines = ({"table": table["pool"], **_line(row)} for table in summary["tables"] for row in table["rows"])
     return csv_text(lines, COLUMNS)
 
 
@@ -330,25 +328,20 @@ def review_of(session: ReviewSession, k: int, *, m: int | None = None, progress:
 def export(
     session: ReviewSession, folder: str | Path, *, k: int | None = None, progress: Steps | bool | None = None
 ) -> list[Path]:
-    """Write answers.csv, rounds.html and choices.txt, and in `report` the best block with its page and proof.
+    """Write answers.csv and answers.html, and in `report` the best block with its page and proof.
 
     Args:
         session: of which tables.
         folder: where to.
-        k: rows of that block; as many as the last round that had any unless given.
+        k: rows of that block; as many as the session's unless given.
         progress: as for `biselect.review`.
     """
     step = steps_of(progress)
-    sizes = [len(round_.rows) for round_ in session.standing.rounds if round_.rows]
-    wanted = k or (sizes[-1] if sizes else session.record["options"]["k"])
-    found = review_of(session, min(wanted, len(session.sample_names)), progress=step)
-    summary = rounds_summary(session.file)
-    contents = {
-        "choices.txt": session.choices_text(),
-        "rounds.html": render_rounds(summary),
-        "answers.csv": answers_csv(summary),
-    }
+    rows = session.record["sizes"]["pool"]
+    report = review_of(session, min(k or session.record["options"]["k"], rows), progress=step)
+    summary = summarise(session.file)
+    contents = {"answers.html": render_answers(summary), "answers.csv": answers_csv(summary)}
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)  # answers are as private as the session
     with step(phrase("steps.files")):
         written = write_folder(folder, contents, shared=True)
-        return [*written, *found.save(Path(folder) / "report", proof=True)]
+        return [*written, *report.save(Path(folder) / "report", proof=True)]

@@ -1,8 +1,8 @@
-"""A review session as one SQLite file: what rows were chosen from, which were asked for, and every answer given.
+"""A review session as one SQLite file: the tables, the rows that were shown, who looks at which, and every answer.
 
-An answer that is changed or taken back is a further line, so that two processes never undo each other's, and what a
-round was asked after can be told for ever. Each line is a transaction of its own, synced to the disk: a kill loses at
-most the answer under way. A session without a folder lives in memory, by the same code.
+An answer that is changed or taken back is a further line, so that nothing is ever lost. Each answer is a transaction of
+its own, synced to the disk: a kill loses at most the answer under way. A session without a folder lives in memory, by
+the same code.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -17,21 +18,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from biselect._version import __version__
 from biselect.core.files import check_folder
 from biselect.core.untrusted import json_of, refused_as
 from biselect.errors import BiselectError, InputError
-from biselect.sessions.queue import RowList
 
 FILE = "review.sqlite"
-FORMAT = "biselect review session 4"
+FORMAT = "biselect review session 5"
 FINE, NOT_FINE, UNSURE = "fine", "not fine", "unsure"
 VERDICTS = (FINE, NOT_FINE, UNSURE)
 OPEN = ""  # of a row whose answer was taken back
 CONNECTED: dict[str, Any] = {"timeout": 30.0, "isolation_level": None, "check_same_thread": False}  # waits for a writer
+ANSWER_FIELDS = "number, row, verdict, note, who, at, undoes"
 MOST_TEXT = 10_000  # characters of a note
+HELD_SECONDS = 600.0  # that a row stays with whoever opened it
 TROUBLE = {  # what the file system does to a file that is as it should be, by SQLite's codes
     sqlite3.SQLITE_BUSY: "another process holds it; try again when it is done",
     sqlite3.SQLITE_FULL: "the disk is full; nothing of this was kept, what was kept before is; make room and try again",
@@ -42,59 +42,44 @@ TROUBLE = {  # what the file system does to a file that is as it should be, by S
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE choices (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE lists (choice INTEGER NOT NULL, place INTEGER NOT NULL, record TEXT NOT NULL, scores BLOB NOT NULL,
-    PRIMARY KEY (choice, place));
-CREATE TABLE rounds (number INTEGER PRIMARY KEY, choice INTEGER NOT NULL, after INTEGER NOT NULL,
-    count INTEGER NOT NULL);
-CREATE TABLE asked (round INTEGER NOT NULL, place INTEGER NOT NULL, row INTEGER NOT NULL, name TEXT NOT NULL,
-    source TEXT NOT NULL, brought INTEGER NOT NULL, plain_rank INTEGER NOT NULL, told TEXT NOT NULL,
-    PRIMARY KEY (round, place));
+CREATE TABLE shown (choice INTEGER NOT NULL, row INTEGER NOT NULL, name TEXT NOT NULL, plain_rank INTEGER NOT NULL,
+    record TEXT NOT NULL, PRIMARY KEY (choice, row));
+CREATE TABLE held (choice INTEGER NOT NULL, row INTEGER NOT NULL, holder TEXT NOT NULL, until REAL NOT NULL,
+    PRIMARY KEY (choice, row));
 CREATE TABLE answers (number INTEGER PRIMARY KEY AUTOINCREMENT, choice INTEGER NOT NULL, row INTEGER NOT NULL,
     verdict TEXT NOT NULL, note TEXT NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, undoes INTEGER);
-CREATE INDEX asked_rows ON asked (row);
 CREATE INDEX answered_rows ON answers (row)
 """
 
 
+class StaleAnswerError(BiselectError):
+    """Somebody else answered the row meanwhile; nothing was kept of what was given now.
+
+    Attributes:
+        answer: what stands.
+    """
+
+    def __init__(self, name: str, answer: GivenAnswer) -> None:
+        who = f" by {answer.who}" if answer.who else ""
+        super().__init__(f"{name} was answered {answer.verdict!r}{who} meanwhile; look at it again")
+        self.answer = answer
+
+
 @dataclass(frozen=True, kw_only=True)
-class AskedRow:
-    """A row that was put before the reviewer.
+class ShownRow:
+    """A row as it was put before a person.
 
     Attributes:
         row: its position in the pool.
         name: its id.
-        source: the list that it comes from.
-        brought: whether the reviewer came with it, unasked.
-        plain_rank: its place in the overall ranking, from 1.
-        told: what is shown of it, `reasons` and `shown`, and its `cells` as the table holds them; of earlier rounds
-            only where these are asked for.
+        plain_rank: its place in the order before any answer, from 1.
+        record: what was shown of it, as plain data.
     """
 
     row: int
     name: str
-    source: str
-    brought: bool
     plain_rank: int
-    told: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Round:
-    """Rows that were asked for together.
-
-    Attributes:
-        number: counted through the whole session.
-        choice: the tables that its rows come from.
-        after: the last answer that was known when they were chosen.
-        count: how many were wanted.
-        rows: those asked for, then those that the reviewer brought.
-    """
-
-    number: int
-    choice: int
-    after: int
-    count: int
-    rows: tuple[AskedRow, ...]
+    record: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,41 +112,42 @@ class Withdrawal:
     Attributes:
         row: position in the pool.
         name: its id.
-        round: the number of the round in which the row was asked for last, which need not be the present one.
         withdrawn: the verdict that was taken back.
         verdict: the earlier one, which holds again; nothing where the row is open again.
     """
 
     row: int
     name: str
-    round: int
     withdrawn: str
     verdict: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """All rounds and answers about one choice of tables, at one moment.
+    """All answers about one choice of tables, at one moment.
 
     Attributes:
-        rounds: in order.
         answers: every one, in order.
         last: the number of the session's last answer, about whatever tables.
     """
 
-    rounds: tuple[Round, ...]
     answers: tuple[GivenAnswer, ...]
     last: int
 
     def latest(self, until: int | None = None) -> dict[int, GivenAnswer]:
-        """What holds for each row, as of the answer with this number; rows without an answer are left out."""
-        found = {answer.row: answer for answer in self.answers if until is None or answer.number <= until}
-        return {row: answer for row, answer in found.items() if answer.verdict != OPEN}
+        """What holds for each row, as of the answer with this number, in the order in which rows were first answered.
 
-    def is_answered(self, round_: Round) -> bool:
-        """Whether anything was ever said about its rows since they were asked for."""
-        rows = {asked.row for asked in round_.rows}
-        return any(answer.row in rows and answer.number > round_.after for answer in self.answers)
+        Rows without an answer are left out.
+        """
+        found: dict[int, GivenAnswer] = {}
+        for answer in self.answers:
+            if until is not None and answer.number > until:
+                break
+            if answer.verdict == OPEN:
+                found.pop(answer.row, None)
+            else:
+                found[answer.row] = answer
+        return found
 
 
 def is_begun(folder: str | Path) -> bool:
@@ -234,51 +220,65 @@ class SessionFile:
         with self._changing() as database:
             _turn_to(database, choice)
 
-    def lists(self, choice: int) -> tuple[RowList, ...]:
-        """The lists of a choice, as they were made."""
-        with self._reading() as database:
-            query = "SELECT record, scores FROM lists WHERE choice = ? ORDER BY place"
-            return tuple(
-                RowList(scores=np.frombuffer(scores, dtype=np.float64), **_list_facts(json_of(record)))
-                for record, scores in database.execute(query, (choice,))
-            )
-
-    def add_choice(self, record: Mapping[str, Any], lists: Sequence[RowList]) -> int:
+    def add_choice(self, record: Mapping[str, Any]) -> int:
         """Keep what rows are chosen from, from now on; gives its number."""
         with self._changing() as database:
             [(number,)] = database.execute("SELECT count(*) FROM choices")
             database.execute("INSERT INTO choices VALUES (?, ?)", (number, _text(record)))
-            for place, one in enumerate(lists):
-                facts = {"name": one.name, "columns": one.columns, "proven": one.proven}
-                scores = np.ascontiguousarray(one.scores, dtype=np.float64).tobytes()
-                database.execute("INSERT INTO lists VALUES (?, ?, ?, ?)", (number, place, _text(facts), scores))
             _turn_to(database, number)
             return int(number)
 
-    def standing(self, choice: int, *, whole: bool = False) -> Standing:
-        """Rounds and answers of a choice, all of one moment; `whole` with what was shown in earlier rounds."""
+    def standing(self, choice: int) -> Standing:
+        """All answers of a choice, all of one moment."""
         with self._reading() as database:
-            return _standing(database, choice, whole=whole)
+            return _standing(database, choice)
 
-    def add_round(
-        self, choice: int, rows: Sequence[AskedRow], *, count: int, after: int, known: Sequence[Round]
-    ) -> bool:
-        """Keep a round that was chosen after that answer and those rounds; False where others have come since.
+    def shown(self, choice: int, *, whole: bool = True) -> dict[int, ShownRow]:
+        """The rows of a choice that were put before a person, by position; without their records unless `whole`."""
+        with self._reading() as database:
+            record = "record" if whole else "'{}'"
+            query = f"SELECT row, name, plain_rank, {record} FROM shown WHERE choice = ?"
+            found = [
+                ShownRow(row=row, name=str(name), plain_rank=int(rank), record=json_of(record))
+                for row, name, rank, record in database.execute(query, (choice,))
+            ]
+        if any(type(one.row) is not int or not isinstance(one.record, dict) for one in found):
+            raise InputError(f"{self.path}: is damaged, or no review session: a row is none")
+        return {one.row: one for one in found}
 
-        A round that nobody has answered is replaced.
+    def show(self, choice: int, rows: Sequence[ShownRow]) -> None:
+        """Keep rows as they are shown; what was shown of an answered row stays."""
+        if rows:
+            with self._changing() as database:
+                for one in rows:
+                    _insert_shown(database, choice, one)
+
+    def held(self, choice: int) -> dict[int, str]:
+        """Who looks at which row now."""
+        with self._reading() as database:
+            query = "SELECT row, holder FROM held WHERE choice = ? AND until > ? ORDER BY row"
+            return {int(row): str(holder) for row, holder in database.execute(query, (choice, time.time()))}
+
+    def hold(self, choice: int, row: int, holder: str, after: int) -> bool:
+        """Let somebody look at a row, alone, for ten minutes; whatever the same holder had before is free again.
+
+        Args:
+            choice: the tables.
+            row: position in the pool.
+            holder: tells people apart.
+            after: the last answer that the choice of this row knew of.
+
+        Returns:
+            False if somebody else looks at it, or it was answered after that.
         """
+        now = time.time()
         with self._changing() as database:
-            now = _standing(database, choice)
-            if now.last != after or [round_.number for round_ in now.rounds] != [round_.number for round_ in known]:
+            database.execute("DELETE FROM held WHERE choice = ? AND (until <= ? OR holder = ?)", (choice, now, holder))
+            last = _last_about(database, choice, row)
+            query = "SELECT 1 FROM held WHERE choice = ? AND row = ?"
+            if (last is not None and last.number > after) or database.execute(query, (choice, row)).fetchone():
                 return False
-            [(number,)] = database.execute("SELECT coalesce(max(number), 0) + 1 FROM rounds")
-            if now.rounds and not now.is_answered(now.rounds[-1]):
-                number = now.rounds[-1].number
-                database.execute("DELETE FROM rounds WHERE number = ?", (number,))
-                database.execute("DELETE FROM asked WHERE round = ?", (number,))
-            database.execute("INSERT INTO rounds VALUES (?, ?, ?, ?)", (number, choice, after, count))
-            for place, asked in enumerate(rows):
-                _insert_asked(database, number, place, asked)
+            database.execute("INSERT INTO held VALUES (?, ?, ?, ?)", (choice, row, holder, now + HELD_SECONDS))
             return True
 
     def add_answers(
@@ -288,8 +288,9 @@ class SessionFile:
         *,
         who: str = "",
         when: str = "",
-        brought: Mapping[int, AskedRow] | None = None,
-    ) -> None:
+        rows: Sequence[ShownRow] = (),
+        after: int | None = None,
+    ) -> int:
         """Keep answers about rows: all of them, or none where one is refused.
 
         Args:
@@ -297,37 +298,58 @@ class SessionFile:
             answers: by position in the pool, verdict and note; None to leave the note of an earlier answer as it is.
             who: as it was typed, and so `when`.
             when: see `who`.
-            brought: rows that nobody asked for: they join the last round.
+            rows: among these, what was never shown before.
+            after: the last answer that the person knew of; None to replace whatever stands.
+
+        Returns:
+            The number of the last answer.
+
+        Raises:
+            StaleAnswerError: a row was answered after that.
         """
         for text in (who, when, *(note or "" for _, note in answers.values())):
             if len(text) > MOST_TEXT:
                 raise InputError(f"a note may have {MOST_TEXT:,} characters, this one has {len(text):,}")
         with self._changing() as database:
+            for one in rows:
+                _insert_shown(database, choice, one)
             for row, (verdict, note) in answers.items():
                 if verdict not in VERDICTS:
                     raise InputError(f"an answer is one of {', '.join(VERDICTS)}, got {verdict!r}")
-                if not _was_asked(database, choice, row):
-                    if row not in (brought or {}):
-                        raise InputError("this row was not asked for; load the page again")
-                    _bring(database, choice, (brought or {})[row])
-                before = _note(database, choice, row) if note is None else note
+                query = "SELECT name FROM shown WHERE choice = ? AND row = ?"
+                if (shown := database.execute(query, (choice, row)).fetchone()) is None:
+                    raise InputError("this row was never shown; load the page again")
+                last = _last_about(database, choice, row)
+                if after is not None and last is not None and last.number > after and last.verdict != OPEN:
+                    raise StaleAnswerError(str(shown[0]), last)
+                before = ("" if last is None else last.note) if note is None else note
                 _insert_answer(database, choice, row, verdict, before, who, when)
+                database.execute("DELETE FROM held WHERE choice = ? AND row = ?", (choice, row))
+            return _last_answer(database)
 
     def undo(self, choice: int, *, who: str = "", when: str = "") -> Withdrawal | None:
-        """Take back the last answer that still stands; returns which one, None where there is none."""
+        """Take back the last answer that still stands; returns which one, None where there is none.
+
+        Args:
+            choice: the tables that it is about.
+            who: takes back an answer of their own; the last of all if nobody is named.
+            when: in whatever words.
+        """
         with self._changing() as database:
-            standing = _standing(database, choice)
-            gone = {answer.undoes for answer in standing.answers}
-            left = [answer for answer in standing.answers if answer.undoes is None and answer.number not in gone]
-            if not left:
+            answers = _standing(database, choice).answers
+            gone = {answer.undoes for answer in answers}
+            left = [answer for answer in answers if answer.undoes is None and answer.number not in gone]
+            standing = {answer.row: answer for answer in left}
+            own = [answer for answer in standing.values() if not who or answer.who == who]
+            if not own:
                 return None
-            last = left.pop()
-            before = [answer for answer in left if answer.row == last.row]
+            last = max(own, key=lambda answer: answer.number)
+            before = [answer for answer in left if answer.row == last.row and answer is not last]
             verdict, note = (before[-1].verdict, before[-1].note) if before else (OPEN, "")
             _insert_answer(database, choice, last.row, verdict, note, who, when, last.number)
-            asked = {row.row: (row.name, round_.number) for round_ in standing.rounds for row in round_.rows}
-            name, number = asked[last.row]
-            return Withdrawal(row=last.row, name=name, round=number, withdrawn=last.verdict, verdict=verdict)
+            query = "SELECT name FROM shown WHERE choice = ? AND row = ?"
+            [(name,)] = database.execute(query, (choice, last.row))
+            return Withdrawal(row=last.row, name=str(name), withdrawn=last.verdict, verdict=verdict)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -374,40 +396,25 @@ def _turn_to(database: sqlite3.Connection, choice: int) -> None:
     database.execute("INSERT OR REPLACE INTO facts VALUES ('present', ?)", (str(choice),))
 
 
-def _standing(database: sqlite3.Connection, choice: int, *, whole: bool = False) -> Standing:
-    asked: dict[int, list[AskedRow]] = {}
-    query = (
-        "SELECT round, row, name, source, brought, plain_rank, CASE WHEN round >= ? THEN told ELSE '{}' END FROM asked "
-        "WHERE round IN (SELECT number FROM rounds WHERE choice = ?) ORDER BY round, place"
-    )
-    [(last,)] = database.execute("SELECT coalesce(max(number), 0) FROM rounds WHERE choice = ?", (choice,))
-    for number, row, name, source, brought, rank, told in database.execute(query, (0 if whole else last, choice)):
-        facts = json_of(told)
-        if type(row) is not int or row < 0 or not isinstance(facts, dict):
-            raise ValueError("a row that was asked for is none")
-        named: dict[str, Any] = {"row": row, "name": str(name), "source": str(source)}
-        asked.setdefault(number, []).append(AskedRow(**named, brought=bool(brought), plain_rank=int(rank), told=facts))
-    query = "SELECT number, choice, after, count FROM rounds WHERE choice = ? ORDER BY number"
-    rounds = tuple(
-        Round(number=int(number), choice=int(of), after=int(after), count=int(count), rows=tuple(asked.get(number, ())))
-        for number, of, after, count in database.execute(query, (choice,))
-    )
-    query = "SELECT number, row, verdict, note, who, at, undoes FROM answers WHERE choice = ? ORDER BY number"
-    answers = tuple(
-        GivenAnswer(
-            number=int(number),
-            row=int(row),
-            verdict=str(verdict),
-            note=str(note),
-            who=str(who),
-            when=str(at),
-            undoes=undoes,
-        )
-        for number, row, verdict, note, who, at, undoes in database.execute(query, (choice,))
-    )
-    if unknown := {answer.verdict for answer in answers} - {*VERDICTS, OPEN}:
-        raise ValueError(f"an answer is {min(unknown)[:40]!r}")
-    return Standing(rounds=rounds, answers=answers, last=_last_answer(database))
+def _standing(database: sqlite3.Connection, choice: int) -> Standing:
+    query = f"SELECT {ANSWER_FIELDS} FROM answers WHERE choice = ? ORDER BY number"
+    answers = tuple(map(_answer, database.execute(query, (choice,))))
+    return Standing(answers=answers, last=_last_answer(database))
+
+
+def _answer(fields: Sequence[Any]) -> GivenAnswer:
+    number, row, verdict, note, who, at, undoes = fields
+    if type(row) is not int or row < 0 or verdict not in (*VERDICTS, OPEN):
+        raise ValueError(f"an answer is {str(verdict)[:40]!r} about {str(row)[:40]!r}")
+    texts = {"verdict": str(verdict), "note": str(note), "who": str(who), "when": str(at)}
+    return GivenAnswer(number=int(number), row=row, **texts, undoes=undoes)
+
+
+def _last_about(database: sqlite3.Connection, choice: int, row: int) -> GivenAnswer | None:
+    """The last line about a row."""
+    query = f"SELECT {ANSWER_FIELDS} FROM answers WHERE row = ? AND choice = ? ORDER BY number DESC LIMIT 1"
+    found = database.execute(query, (row, choice)).fetchone()
+    return None if found is None else _answer(found)
 
 
 def _last_answer(database: sqlite3.Connection) -> int:
@@ -415,9 +422,10 @@ def _last_answer(database: sqlite3.Connection) -> int:
     return int(last)
 
 
-def _insert_asked(database: sqlite3.Connection, round_: int, place: int, asked: AskedRow) -> None:
-    values = (round_, place, asked.row, asked.name, asked.source, asked.brought, asked.plain_rank, _text(asked.told))
-    database.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+def _insert_shown(database: sqlite3.Connection, choice: int, one: ShownRow) -> None:
+    if _last_about(database, choice, one.row) is None:
+        values = (choice, one.row, one.name, one.plain_rank, _text(one.record))
+        database.execute("INSERT OR REPLACE INTO shown VALUES (?, ?, ?, ?, ?)", values)
 
 
 def _insert_answer(
@@ -433,38 +441,6 @@ def _insert_answer(
     values = (choice, row, verdict, *(_whole_text(text) for text in (note, who, when)), undoes)
     names = "choice, row, verdict, note, who, at, undoes"
     database.execute(f"INSERT INTO answers ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-
-
-def _was_asked(database: sqlite3.Connection, choice: int, row: int) -> bool:
-    query = "SELECT 1 FROM asked JOIN rounds ON asked.round = rounds.number WHERE asked.row = ? AND rounds.choice = ?"
-    return database.execute(f"{query} LIMIT 1", (row, choice)).fetchone() is not None
-
-
-def _note(database: sqlite3.Connection, choice: int, row: int) -> str:
-    """The note of a row's last answer."""
-    query = "SELECT note FROM answers WHERE row = ? AND choice = ? ORDER BY number DESC LIMIT 1"
-    found = database.execute(query, (row, choice)).fetchone()
-    return str(found[0]) if found else ""
-
-
-def _bring(database: sqlite3.Connection, choice: int, asked: AskedRow) -> None:
-    """Let a row that nobody asked for join the last round; a round of its own where there is none."""
-    [(number,)] = database.execute("SELECT max(number) FROM rounds WHERE choice = ?", (choice,))
-    if number is None:
-        [(number, last)] = database.execute(
-            "SELECT (SELECT coalesce(max(number), 0) + 1 FROM rounds), (SELECT coalesce(max(number), 0) FROM answers)"
-        )
-        database.execute("INSERT INTO rounds VALUES (?, ?, ?, 0)", (number, choice, last))
-    [(place,)] = database.execute("SELECT count(*) FROM asked WHERE round = ?", (number,))
-    _insert_asked(database, number, place, asked)
-
-
-def _list_facts(record: Any) -> dict[str, Any]:
-    return {
-        "name": str(record["name"]),
-        "columns": tuple(map(str, record["columns"])),
-        "proven": bool(record["proven"]),
-    }
 
 
 def _text(record: Any) -> str:

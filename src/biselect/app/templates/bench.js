@@ -77,16 +77,13 @@ if (at("drop")) {
 /* what to compare with: one list of files behind one choice */
 if (at("which")) at("which").addEventListener("change", () => at("against-file").click());
 
-/* the sliders say where they stand */
+/* whoever comes back after a stop or a refusal finds what they chose */
 if (at("setup")) {
   const form = at("setup");
-  for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; });
-  /* whoever comes back after a stop or a refusal finds what they chose */
   const key = "setup " + form.elements.table.value, ticked = (field) => ["radio", "checkbox"].includes(field.type);
   const fields = [...form.elements].filter((field) => field.name && !field.dataset.kept);
   const chosen = JSON.parse(sessionStorage.getItem(key) ?? "[]");
   if (chosen.length === fields.length) fields.forEach((field, place) => { if (ticked(field)) field.checked = chosen[place]; else field.value = chosen[place]; });
-  for (const slider of [at("k"), at("m")]) form.querySelector(`output[for=${slider.id}]`).value = slider.value;
   form.addEventListener("change", () => sessionStorage.setItem(key, JSON.stringify(fields.map((field) => ticked(field) ? field.checked : field.value))));
 }
 
@@ -106,93 +103,144 @@ if (at("job")) {
   look();
 }
 
-/* ticks */
-if (at("round")) {
-  const home = at("round"), rows = [...home.querySelectorAll("li[data-row]")];
-  let under_way = 0, all_kept = true, line = Promise.resolve();
+/* one row after the other */
+if (at("review")) {
+  const home = at("review"), buttons = [...document.querySelectorAll("[data-verdict]")];
+  const id = sessionStorage.getItem("window") ?? crypto.randomUUID();
+  sessionStorage.setItem("window", id);
+  let row = null, last = 0, busy = 0, waiting = null;  /* the row that is shown, the last answer known, requests under way, an answer that was refused */
   const signed = () => ({who: at("who").value, when: at("when").value, choice: home.dataset.choice});
-  const show_ticks = (told) => {
-    if (String(told.round) !== home.dataset.round || String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
-    for (const row of rows) {
-      const [verdict, note] = told.answers[row.dataset.row] ?? ["", ""];
-      row.className = verdict.replace(" ", "-");
-      for (const choice of row.querySelectorAll("input[type=radio]")) choice.checked = choice.value === verdict;
-      const field = row.querySelector(".note input");
-      if (field !== document.activeElement && (verdict || !field.dataset.typed)) field.value = note;
-    }
-    const found = document.querySelector("#found ~ .line");
-    if (found && told.line) found.textContent = told.line;
+  const ready = (on) => { for (const button of [...buttons, at("unlike")]) button.disabled = !on; };
+  const put = (text) => {  /* what stands beside the row; what was searched for stays */
+    const searched = at("search")?.value ?? "", focused = document.activeElement === at("search");
+    at("beside").innerHTML = text;
+    if (at("search")) { at("search").value = searched; search(); if (focused) at("search").focus(); }
   };
-  const count = (told) => { at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits}); };
-  const send = (address, values) => {
-    const body = new URLSearchParams({...signed(), ...values});
-    under_way++;
-    return line = line.then(async () => {  /* one after the other: the last tick of a row is the one that counts */
-      const answer = await post(address, body).catch(() => null);
-      const told = answer ? await answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
-      under_way--;
-      all_kept = Boolean(answer && answer.ok);
-      at("lost").hidden = all_kept;
-      if (!all_kept) at("lost").textContent = say("lost", {why: told.error});
-      else { count(told); if (!under_way) show_ticks(told); }
-      return told;
-    });
+  const search = () => {
+    const wanted = at("search").value.toLowerCase();
+    for (const one of document.querySelectorAll(".answered li")) one.hidden = !one.textContent.toLowerCase().includes(wanted);
+  };
+  const json = async (answer) => answer ? answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
+  const ask_for = (address, values) => post(address, new URLSearchParams({...signed(), window: id, ...values})).catch(() => null);
+  const draw = (told) => {
+    at("row").innerHTML = told.html;
+    at("row").classList.remove("going");
+    row = told.row;
+    last = told.last;
+    at("note").value = "";
+    for (const button of buttons) button.setAttribute("aria-pressed", "false");
+    ready(row !== null);
+    if (document.activeElement !== at("note") && document.activeElement?.id !== "search") at("name").focus({preventScroll: true});
+    window.scrollTo(0, 0);
+  };
+  const next = async (values = {}) => {
+    ready(false);
+    at("row").classList.add("going");
+    const began = Date.now();
+    let there = false;
+    const watch = async () => {  /* tables that are opened first take a while */
+      if (there) return;
+      const told = await get("/job").then((answer) => answer.json()).catch(() => null);
+      if (!there && told && at("step")) at("step").textContent = `${told.step || words.step} ${say("seconds", {n: Math.round((Date.now() - began) / 1000)})}`;
+      setTimeout(watch, 500);
+    };
+    setTimeout(watch, 400);
+    for (;;) {
+      const answer = await ask_for("/next", values), told = await json(answer);
+      if (answer && answer.ok) {
+        there = true;
+        if (String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
+        draw(told);
+        if (values.answered && told.moved) at("said").textContent += " " + say("moved", {n: told.moved});
+        return;
+      }
+      (at("step") ?? at("said")).textContent = told.error;
+      if (answer && answer.status !== 409) { there = true; if (values.row) { values = {}; continue; } return; }
+      await new Promise((done) => setTimeout(done, 1000));  /* another job is under way, or the server is away */
+    }
+  };
+  const send = async (given) => {
+    busy++;
+    at("saved").textContent = words.saving;
+    const answer = await ask_for("/answer", given), told = await json(answer);
+    busy--;
+    if (answer && answer.ok) {
+      last = Math.max(last, told.last);
+      put(told.beside);
+      at("lost").hidden = true;
+      waiting = null;
+      at("saved").textContent = words.saved;
+      at("said").textContent = say("was_saved", {name: given.name, verdict: given.verdict});
+      return true;
+    }
+    waiting = {...given, after: told.after ?? given.after};  /* never lost: it can be sent again */
+    at("saved").textContent = "";
+    at("lost").hidden = false;
+    at("why-lost").textContent = say("lost", {why: told.error});
+    if (told.beside) put(told.beside);
+    return false;
+  };
+  const tick = async (verdict) => {
+    if (row === null || waiting || buttons[0].disabled) return;
+    ready(false);
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === verdict));
+    const note = at("note").value;
+    const given = {row, verdict, after: last, name: at("name").textContent, ...(note ? {note} : {})};
+    if (await send(given)) await next({answered: "yes"});
   };
   const undo = async () => {
-    const told = await send("/undo", {});
-    if (told.back !== undefined) at("said").textContent = !told.back ? words.no_undo : say(told.back.verdict ? "undone_as" : "undone", told.back);
+    if (busy) return;
+    const told = await json(await ask_for("/undo", {}));
+    if (told.error) { at("said").textContent = told.error; return; }
+    put(told.beside);
+    at("said").textContent = !told.back ? words.no_undo : say(told.back.verdict ? "undone_as" : "undone", told.back);
+    if (told.back && !told.back.verdict) await next({row: told.back.row});
+    else last = told.last;
   };
-  const verdict = (row) => row.querySelector("input[type=radio]:checked")?.value ?? "";
-  const tick = (row, value) => {
-    row.className = value.replace(" ", "-");
-    at("said").textContent = "";
-    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value}).then((told) => {
-      if (!told.error) return;
-      row.className = "";  /* what was not kept does not look as if it were */
-      for (const choice of row.querySelectorAll("input[type=radio]")) choice.checked = false;
-    });
+  const open = async (number) => {
+    const told = await json(await ask_for("/open", {row: number}));
+    if (told.error) at("said").textContent = told.error; else draw(told);
   };
-  for (const row of rows) {
-    for (const choice of row.querySelectorAll("input[type=radio]")) choice.addEventListener("change", () => tick(row, choice.value));
-    const field = row.querySelector(".note input");
-    field.addEventListener("input", () => { field.dataset.typed = "1"; });
-    field.addEventListener("change", () => { if (verdict(row)) tick(row, verdict(row)); else if (field.value) at("said").textContent = words.note_alone; });
-  }
-  /* nobody leaves for the next round while a tick is on its way, or with a note that belongs to no answer */
-  for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => {
-    const alone = rows.find((row) => !verdict(row) && row.querySelector(".note input").value);
-    if (!alone && !under_way) return;
-    event.preventDefault();
-    if (alone) { go(rows.indexOf(alone)); at("said").textContent = words.note_alone; }
-    else line.then(() => { if (all_kept) form.requestSubmit(event.submitter); });
-  });
+  for (const button of buttons) button.addEventListener("click", () => tick(button.dataset.verdict));
+  at("unlike").addEventListener("click", () => next({unlike: "yes"}));
   at("undo").addEventListener("click", undo);
-  const current = () => rows.indexOf(document.activeElement?.closest("li[data-row]"));
-  const go = (place) => { const row = rows[Math.max(0, Math.min(rows.length - 1, place))]; if (row) { row.focus(); row.scrollIntoView({block: "nearest"}); } };
+  at("again").addEventListener("click", async () => { if (waiting && await send(waiting)) await next(); });
+  at("leave").addEventListener("click", () => { waiting = null; at("lost").hidden = true; next(); });
+  at("beside").addEventListener("input", (event) => { if (event.target.id === "search") search(); });
+  at("beside").addEventListener("click", (event) => { const button = event.target.closest("[data-row]"); if (button) open(button.dataset.row); });
+  const keys = {f: "fine", 1: "fine", n: "not fine", 2: "not fine", u: "unsure", 3: "unsure"};
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input:not([type=radio]), select, textarea")) { if (event.key === "Escape" || event.key === "Enter") { const row = event.target.closest("li[data-row]"); if (row) { event.target.blur(); row.focus(); event.preventDefault(); } } return; }
-    const place = current(), key = event.key;
-    if (key === "j") go(place + 1);
-    else if (key === "k") go(place < 0 ? 0 : place - 1);
-    else if (key === "u") undo();
-    else if (key === "n" && place >= 0) rows[place].querySelector(".note input").focus();
-    else if ("123".includes(key) && place >= 0) {
-      const choice = rows[place].querySelectorAll("input[type=radio]")[Number(key) - 1];
-      choice.checked = true;
-      tick(rows[place], choice.value);
-      go(place + 1);
-    } else return;
+    if (event.key === "Escape") { at("name")?.focus(); return; }
+    if (!at("keys").checked || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=checkbox]), select, textarea")) return;
+    const key = event.key.toLowerCase();
+    if (keys[key]) tick(keys[key]);
+    else if (key === "e" && !at("unlike").disabled) next({unlike: "yes"});
+    else if (key === "z") undo();
+    else if (key === "t") at("note").focus();
+    else if (key === "/") at("search")?.focus();
+    else return;
     event.preventDefault();
   });
+  /* on a phone: to the right fine, to the left not fine */
+  let start = null;
+  at("row").addEventListener("touchstart", (event) => { start = event.target.closest(".scroll") ? null : [event.touches[0].clientX, event.touches[0].clientY]; }, {passive: true});
+  at("row").addEventListener("touchend", (event) => {
+    if (!start) return;
+    const across = event.changedTouches[0].clientX - start[0], down = event.changedTouches[0].clientY - start[1];
+    start = null;
+    if (Math.abs(across) > 90 && Math.abs(across) > 3 * Math.abs(down)) tick(across > 0 ? "fine" : "not fine");
+  }, {passive: true});
   const look = async () => {
-    if (!document.hidden && !under_way) {
-      const told = await get("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
-      if (told && !under_way) { count(told); show_ticks(told); }
+    if (!document.hidden && !busy) {
+      const told = await get(`/beside?choice=${home.dataset.choice}&last=${look.last ?? 0}`).then((answer) => answer.ok ? answer.json() : null).catch(() => null);
+      if (told && String(told.choice) !== home.dataset.choice) at("newer").hidden = false;
+      else if (told?.beside && !busy) put(told.beside);
+      if (told) look.last = told.last;
     }
     setTimeout(look, 3000);
   };
   setTimeout(look, 3000);
+  next();
 }
 };
 
