@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import acos, isfinite, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,9 +29,6 @@ try:
     from qiskit.quantum_info import SparsePauliOp
 except ImportError as error:
     raise MissingDependencyError("operators need Qiskit: pip install ./quantum") from error
-
-if TYPE_CHECKING:
-    from biselect_quantum.devices.device_circuit import DeviceCircuit
 
 
 MOST_QUBITS = 24  # of a state vector
@@ -177,12 +174,12 @@ def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     return small
 
 
-def check_gates(circuit: DeviceCircuit, target: Any, where: str) -> None:
+def check_gates(gates: QuantumCircuit, compiled_for: str, target: Any, where: str) -> None:
     """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
-    if foreign := foreign_gate(circuit.gates, target):
+    if foreign := foreign_gate(gates, target):
         raise InputError(
-            f"{where} has no {foreign}, which the circuit uses: it was compiled for {circuit.target.description!r}; "
-            "compile it for this device"
+            f"{where} has no {foreign}, which the circuit uses: it was compiled for {compiled_for!r}; compile it for "
+            "this device"
         )
 
 

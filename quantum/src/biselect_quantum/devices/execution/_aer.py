@@ -60,7 +60,7 @@ class NoisySampling(Sampler):
 
     def check(self, circuit: DeviceCircuit) -> None:
         """The device must have every gate where it is used, and must have recorded its errors."""
-        check_gates(circuit, self._target, repr(self._target.description))
+        check_gates(circuit.gates, circuit.target.description, self._target, repr(self._target.description))
         self._noisy(circuit)
 
     def sample(self, circuit: DeviceCircuit, shots: int, seed: int) -> RawShots:

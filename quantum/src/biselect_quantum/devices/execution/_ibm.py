@@ -40,7 +40,7 @@ class IbmSampling(remote.Service):
 
     def check(self, circuit: DeviceCircuit) -> None:
         """The device must have every gate where it is used; the client no longer looks before it hands in."""
-        check_gates(circuit, self._backend.target, self.name)
+        check_gates(circuit.gates, circuit.target.description, self._backend.target, self.name)
 
     @classmethod
     def connect(cls, device: str) -> Self:
