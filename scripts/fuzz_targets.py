@@ -316,7 +316,7 @@ def calibration_seeds() -> list[bytes]:
             reference=reference,
             shifts=shifts,
             roles=Roles(),
-            question={"k": 2, "m": 2, "drift": "keep", "rules": {}},
+            question={"k": 2, "m": 2, "drift": "keep", "is_own_reference": False, "rules": {}},
         ).to_bytes()
         for shifts in (None, Shift(columns=(0,), middles=one, factors=one, targets=one))
     ]

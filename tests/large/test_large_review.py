@@ -290,3 +290,11 @@ def test_an_index_of_pandas_names_the_rows(tables, tiny_memory):
     reference = reference.drop(columns="id")
     found = bs.review(described(pool.drop(columns="id"), id=None), reference, **ASKED)
     assert set(found.to_frame().index) == set(found.selection.sample_names) <= set(pool.index)
+
+
+def test_a_large_table_alone_is_described_not_tested(tables, tiny_memory):
+    """Its own rows are no other rows that chance could be read from."""
+    pool, _ = tables(planted=12)
+    review = bs.review(described(pool), **{**ASKED, "k": 20})
+    assert review.finding.case == "described" and review.summary["reference"] == "self"
+    assert review.finding.p is None and review.summary["false_share"] is None

@@ -33,7 +33,7 @@ class Weighing:
         reference: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
         roles: of the columns, names resolved.
-        question: what was asked: `k`, `m`, `drift`, and `rules` by name.
+        question: what was asked: `k`, `m`, `drift`, `is_own_reference`, and `rules` by name.
     """
 
     features: FeatureColumns

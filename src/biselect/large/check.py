@@ -176,6 +176,7 @@ def weigh_again(
         time_column=roles.time_column,
         id_column=weighing.roles.id_column,
         per=rules.per,
+        is_own_reference=bool(question["is_own_reference"]),
     ).scored(question["k"], question["m"], rules, PoolFacts(rows=rows, heavy=heavy))
     ruled = {"sample_rules": None}  # unless there are any
     refuse_other("problem.npz", ruled | tables.problem(rules).to_dict(), ruled | problem.to_dict())

@@ -130,6 +130,7 @@ class KeptPool:
             per=per,
             library=library,
             reference_name=self.tables.reference.name,
+            is_own_reference=self.tables.is_own_reference,
         )
 
     def weighing(self, question: Mapping[str, Any]) -> Weighing:

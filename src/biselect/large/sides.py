@@ -56,6 +56,7 @@ class Tables:
         seed: fixes samples and draws.
         guess: what the columns were taken for.
         times: first and last time of `reference` and `pool`, as text, where they are known.
+        is_own_reference: whether `pool` is compared with itself.
     """
 
     pool: Partitions
@@ -67,6 +68,7 @@ class Tables:
     seed: int
     guess: Guess
     times: Mapping[str, tuple[str, str]]
+    is_own_reference: bool = False
 
     def run(self, request: Pass, table: Partitions) -> Arrays:
         """A pass over all parts of one of them."""
@@ -144,6 +146,7 @@ def sides_in_parts(
                 seed=seed,
                 guess=guess,
                 times={},
+                is_own_reference=reference is None and not is_split(split),
             )
             if roles.id_column is not None:
                 require_columns(pool_parts.schema.empty_table(), [roles.id_column], pool_parts.name)

@@ -140,7 +140,8 @@ class LargeReview:
 
     def _asked(self, problem: SelectionProblem) -> dict[str, Any]:
         """The question as plain data, for whoever checks the answer."""
-        return {"k": problem.k, "m": problem.m, "drift": self.form.drift, "rules": vars(self.rules)}
+        asked = {"k": problem.k, "m": problem.m, "drift": self.form.drift, "rules": vars(self.rules)}
+        return asked | {"is_own_reference": self.tables.is_own_reference}
 
     def _neighbour(self, kept_pool: KeptPool) -> Callable[[SelectionProblem, float], Selection]:
         def answer(problem: SelectionProblem, seconds: float) -> Selection:

@@ -181,8 +181,10 @@ def _expected(
         options["whole"] = WholeTable(kept=problem, **facts)
     if tables is not None:
         scoring, features = tables.scoring, kinds[0].selection.features
-        null = Null.of(scoring, np.array(problem.feature_rules.forced_in, dtype=np.int64), seed=tables.weigher.seed)
-        kinds = kinds.tested(scoring, null)
+        forced, null = np.array(problem.feature_rules.forced_in, dtype=np.int64), None
+        if not tables.is_own_reference:
+            null = Null.of(scoring, forced, seed=tables.weigher.seed)
+            kinds = kinds.tested(scoring, null)
         finding = find(kinds[0].selection, scoring, null)
         options |= {"finding": finding, "holds": holding_rows(finding, tables, features)}
     expected = report_data(kinds, [kinds[0].selection], Caveats(), **options)

@@ -37,6 +37,7 @@ class WeighedTables:
         per: the column that the groups of the sample rules are made from.
         library: that the pool's frame came in; None for a file or an array.
         reference_name: the file of the reference, or `reference`.
+        is_own_reference: whether the pool is compared with itself.
         score: pool and reference on one scale, for given budgets; None before `scored`.
     """
 
@@ -53,6 +54,7 @@ class WeighedTables:
     per: str | None = None
     library: str | None = None
     reference_name: str = "reference"
+    is_own_reference: bool = False
     score: Scoring | None = field(default=None, repr=False)
 
     @classmethod
@@ -102,12 +104,8 @@ class WeighedTables:
         aligned, shifts = (raw, ()) if pool.is_own_reference else move_back(reference, raw, form.drift)
         weigher = form.weigher(seed).fit(reference)
         tables: Any = {"reference": reference, "raw": raw, "weighed": aligned}
-        return cls(pool=pool, form=form, weigher=weigher, **tables, moved=shifts, constant=constant)
-
-    @property
-    def is_own_reference(self) -> bool:
-        """Whether the pool is compared with itself."""
-        return self.pool.is_own_reference
+        facts: Any = {"moved": shifts, "constant": constant, "is_own_reference": pool.is_own_reference}
+        return cls(pool=pool, form=form, weigher=weigher, **tables, **facts)
 
     @property
     def scoring(self) -> Scoring:
@@ -130,7 +128,7 @@ class WeighedTables:
         must = [names.index(name) for name in names_in(rules.must_columns, names) if name in names]
         k = usual_rows(len(self.weighed)) if k is None else k
         m = max(usual_columns(len(names)), len(must)) if m is None else m
-        cells = self.weigher.cells(self.weighed, places=self.weigher.own_places if self.is_own_reference else None)
+        cells = self.weigher.cells(self.weighed, places=self.weigher.own_places if self.pool.is_own_reference else None)
         score = Scoring.of(self.weigher, cells, k, m, must=must, whole=whole, marginals=self.form.marginals)
         return replace(self, score=score)
 
