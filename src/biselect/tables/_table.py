@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, spell
-from biselect.tables._frames import arrow_of, rows_of
+from biselect.tables._frames import arrow_of, as_frame, rows_of
 from biselect.tables._guess import Guess, guess_roles, with_facts
 from biselect.tables._inspection import as_text, inspection_of
 from biselect.tables._named_columns import require_columns
 from biselect.tables.readers import Reading, TextForm, plain_columns, read_table, records_in, texts_of, with_texts_read
-from biselect.tables.readers.sources import Source
+from biselect.tables.readers.sources import Source, refuse_empty
 from biselect.tables.roles import Roles, placed, with_roles
 
 
@@ -39,6 +39,7 @@ class Table:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", placed(self.columns))
+        object.__setattr__(self, "source", as_frame(self.source))
 
     @classmethod
     def of(cls, table: Any) -> "Table":
@@ -69,8 +70,11 @@ class Table:
             return read_table(self.source, self.csv, self.columns)
         try:
             if (frame := arrow_of(self.source)) is not None:
+                refuse_empty(frame.num_rows, frame.column_names, "this frame")
                 return with_texts_read(frame, TextForm.of(self.csv, self.columns), Reading(), closes=False)
             values = np.asarray(self.source, dtype=np.float64)
+        except InputError:
+            raise
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(f"the table cannot be read: {error}") from error
         if values.ndim != 2:
