@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -159,3 +160,12 @@ def test_rows_of_the_reference_are_weighed_wherever_they_stand():
     np.testing.assert_array_equal(light.weights(table), weigher.weights(table))
     with pytest.raises(InputError, match="a summary holds none"):
         _ = light.sample
+
+
+@pytest.mark.parametrize("missing", ["weigh", "median"])
+def test_gaps_are_counted_in_categories_too(missing):
+    table = pa.table({"x": [1.0, None, 3.0, 4.0], "word": ["a", None, None, "b"], "flag": [True, False, None, True]})
+    facts = Weigher(missing=missing).fit(table).facts
+    labelled = {"word": 2, "flag": 1}
+    assert facts.absent == (labelled if missing == "median" else {"x": 1, **labelled})
+    assert facts.filled == (missing == "median")

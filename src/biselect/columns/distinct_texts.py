@@ -39,6 +39,7 @@ class ReadingHints:
         missing: what means missing, in lower case.
         date_form: how dates are written, where that was given.
         comma_splits: whether commas stand between values.
+        name: of the column.
         is_number: whether a person said that it holds numbers: 007 is 7.
         looked_at: how many entries of a part of a column are looked at first.
     """
@@ -49,6 +50,7 @@ class ReadingHints:
     missing: Collection[str] = MISSING_MARKS
     date_form: str | None = None
     comma_splits: bool = True
+    name: str = ""
     is_number: bool = False
     looked_at: int = LOOKED_AT
 

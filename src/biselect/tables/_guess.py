@@ -31,7 +31,8 @@ EXAMPLES = 3
 MOST_SHOWN = 2  # free texts shown beside the rows; more make lines too long
 MOST_MARKS = 6  # words among numbers that may mean missing; more of them are no such words
 FEWEST_MARKS = 3  # rows with a number that stands for missing
-NINES = re.compile(r"(?:-99|999)9*(?:\.9+)?")
+NINES = re.compile(r"(?:-99|999)9*(?:\.9+)?|-1")
+NO_MARK = re.compile(r"[\d,]|^\s|\s$")  # what holds a digit is a value
 NO_DATES = {"1900-01-01", "1899-12-30", "1970-01-01", "9999-12-31", "2099-12-31"}
 CLAIMED = ("role", "remark", "is_doubtful", "otherwise")
 
@@ -193,11 +194,15 @@ def _guess(name: str, column: pa.ChunkedArray, longest: pa.ChunkedArray, csv: Cs
         guess = ColumnGuess(name=name, **{field: getattr(claim, field) for field in CLAIMED})
         if not claim.strange:
             marked = claim.role in ("number", "date") and not csv.na_values
-            return _with_missing_marks(guess, column) if marked else replace(guess, remark=words + guess.remark)
+            return (
+                _with_missing_marks(guess, column)
+                if marked
+                else replace(guess, remark=(words + guess.remark).removesuffix("; "))
+            )
         listed = " and ".join(map(repr, claim.strange[:EXAMPLES])) + (" …" if len(claim.strange) > EXAMPLES else "")
         if csv.na_values:
             return replace(guess, remark=f"mostly numbers, but also {listed}, which cannot be used")
-        if len(claim.strange) <= MOST_MARKS and not any("," in word or word != word.strip() for word in claim.strange):
+        if len(claim.strange) <= MOST_MARKS and not any(map(NO_MARK.search, claim.strange)):
             remark = f"mostly numbers; {listed} {'is' if len(claim.strange) == 1 else 'are'} taken for missing"
             return replace(guess, remark=remark, is_doubtful=True, missing_marks=tuple(claim.strange))
         words = f"mostly numbers, but with words such as {listed}; "
@@ -243,10 +248,11 @@ def _is_apart(column: pa.ChunkedArray, value: Any, is_date: bool) -> bool:
         column, mark = (one.cast(pa.timestamp("s"), safe=False).cast(pa.int64()) for one in (column, mark))
     is_mark, end = pc.equal(column, mark), mark.as_py()
     rest = column.filter(pc.invert(is_mark)).drop_null()
-    if not len(rest) or pc.sum(is_mark).as_py() < FEWEST_MARKS:
+    marks = pc.sum(is_mark).as_py()
+    if not len(rest) or marks < FEWEST_MARKS or (end == -1 and marks > RARE * len(column)):
         return False
     least, low, high, largest = pc.quantile(rest, [0, 0.05, 0.95, 1], interpolation="nearest").to_pylist()
-    if not is_date and end < 0 <= least:  # alone below zero
+    if not is_date and end < -1 and least >= 0:  # alone below zero; -1 may stand beside 0 and 1
         return True
     gap = max(least - end, end - largest)
     return bool(gap > (high - low) / 4 if is_date else gap > max(high - low, abs(end) / 10))

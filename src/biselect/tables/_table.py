@@ -88,7 +88,8 @@ class Table:
         roles = Roles.of(self.columns, self.csv, names=rows.column_names)
         named = [*roles.beside, roles.time_column, *(roles.features or ()), *roles.exclude, *self.columns.types]
         require_columns(rows, [name for name in named if name is not None], self.name or "the table")
-        return with_facts(guess_roles([rows], self.columns, self.csv), rows)
+        guess = guess_roles([rows], self.columns, self.csv)
+        return with_facts(guess, guess.cleaned(rows))
 
     @property
     def roles(self) -> dict[str, str]:

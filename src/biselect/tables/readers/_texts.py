@@ -267,9 +267,7 @@ def hints_for(
     )
     own = {name: {*hints.missing, *(mark.lower() for mark in marks)} for name, marks in form.marks.items()}
     return {
-        name: replace(hints, missing=own.get(name, hints.missing), is_number=name in form.numbers)
-        if name in own or name in form.numbers
-        else hints
+        name: replace(hints, name=name, missing=own.get(name, hints.missing), is_number=name in form.numbers)
         for name in names
     }
 
