@@ -164,8 +164,9 @@ def test_rows_of_the_reference_are_weighed_wherever_they_stand():
 
 @pytest.mark.parametrize("missing", ["weigh", "median"])
 def test_gaps_are_counted_in_categories_too(missing):
-    table = pa.table({"x": [1.0, None, 3.0, 4.0], "word": ["a", None, None, "b"], "flag": [True, False, None, True]})
+    rows = {"x": [1.0, None, 3.0, 4.0], "word": ["a", None, None, "b"], "flag": [True, False, None, True]}
+    table = pa.table({name: 5 * values for name, values in rows.items()})
     facts = Weigher(missing=missing).fit(table).facts
-    labelled = {"word": 2, "flag": 1}
-    assert facts.absent == (labelled if missing == "median" else {"x": 1, **labelled})
-    assert facts.filled == (missing == "median")
+    labelled = {"word": 10, "flag": 5}
+    assert facts.absent == (labelled if missing == "median" else {"x": 5, **labelled})
+    assert facts.filled == 5 * (missing == "median")

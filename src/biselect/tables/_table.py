@@ -186,7 +186,7 @@ def inspect(table: Any, *, columns: Columns = Columns(), csv: Csv = Csv()) -> Ta
     id      id         0        3          a, b, c
     amount  number     0        3          1, 2.5, 9
     'id': names the rows. Otherwise say columns=Columns(types={'id': 'category'}).
-    biselect select TABLE.csv --out report
+    biselect select TABLE.csv --out TABLE-report
     """
     described = table if isinstance(table, Table) else Table(table, columns, csv)
     described.guess  # noqa: B018  (what is wrong with the table is said now)
