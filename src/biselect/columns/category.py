@@ -30,7 +30,7 @@ MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which mus
 RARE = 0.2  # share up to which one of two values is rare enough for a positive
 MOST_CODES, LOOKED_AT_FOR_CODES = 2_000, 1 << 16
 FEWEST_REPEATS = 5  # rows of one code, on average
-FEWEST_DIGITS, FEWEST_DIGITS_RUNNING, FEWEST_RUNNING = 9, 5, 20
+FEWEST_DIGITS, FEWEST_DIGITS_RUNNING, FEWEST_RUNNING = 9, 5, 20  # of names; of those that run, and rows of these
 MOST_FEW = 20  # twice the codes that may come back less often in a small table
 FEWEST_TEXTS = 20  # different ones; fewer are categories, unless they are phrases
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w+|https?://\S+")
@@ -148,12 +148,9 @@ class Category(ColumnType):
             remark = "whole numbers that name things: a category, no quantity"
             return Claim(role=role, remark=remark if is_quantity else "", otherwise="number")
         if role:
-            by = (
-                "its values are numbers of one length, as names are"
-                if "id" not in hints_at(name)
-                else "its name says so"
+            remark = (
+                "its name, or its many digits, say that it names things, but it does not name the rows best: left out"
             )
-            remark = f"names things, no quantity ({by}), but does not name the rows best: left out"
             return Claim(role=role, remark=remark, otherwise="number" if is_quantity else self.name)
         if not is_text(column.type) or are_addresses(column):
             return None
@@ -261,7 +258,7 @@ class Category(ColumnType):
 def role_of_names(name: str, column: pa.ChunkedArray) -> str:
     """`code` or `other id` for a column that names things, by its name and by what it holds; '' for any other."""
     hints = hints_at(name)
-    if (are_long_numbers(column) or are_running(column)) and "time" not in hints:
+    if (_digits(column) >= FEWEST_DIGITS or are_running(column)) and "time" not in hints:  # phones, accounts, records
         return "code" if FEWEST_REPEATS * pc.count_distinct(column).as_py() <= len(column) else "other id"
     if "key" in hints and (_is_whole(column) or (is_text(column.type) and not _has_spaces(column))):
         different, rows = pc.count_distinct(column).as_py(), len(column)
@@ -278,11 +275,6 @@ def codes_in(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
     if not 3 <= codes.size <= MOST_CODES or FEWEST_REPEATS * codes.size > min(len(column), LOOKED_AT_FOR_CODES):
         return None
     return codes if codes[0] >= 100 and len(str(codes[0])) == len(str(codes[-1])) else None
-
-
-def are_long_numbers(column: pa.ChunkedArray) -> bool:
-    """Whether a column holds whole numbers of one length with so many digits as only names have: phones, accounts."""
-    return _digits(column) >= FEWEST_DIGITS
 
 
 def are_running(column: pa.ChunkedArray) -> bool:

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.column_type import Cells, Claim, ColumnType
 from biselect.columns.date_text import forms_of, from_form, to_dates
-from biselect.columns.distinct_texts import (
-    MOSTLY,
-    DistinctTexts,
-    ParsedColumn,
-    ReadingHints,
-    distinct_texts,
-    is_date,
-    is_text,
-)
+from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, ReadingHints, distinct_texts, is_date, is_text
 from biselect.columns.recognition import hints_at, parse_column
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, spell
@@ -224,9 +216,8 @@ def words_among_dates(column: pa.ChunkedArray) -> list[str]:
         return []
     dates = [shape for shape in texts.shapes if forms_of(shape)]
     others, number = texts.others(dates), texts.number(dates)
-    if not others or number < MOSTLY / 2 * (number + texts.number(others)):
-        return []
-    return pc.unique(column.filter(texts.rows_of(others))).to_pylist()
+    is_few = 3 * number < texts.number(others)
+    return [] if is_few or not others else pc.unique(column.filter(texts.rows_of(others))).to_pylist()
 
 
 def _counts_time(column: pa.ChunkedArray, name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -15,9 +14,8 @@ from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, Reading
 from biselect.columns.number import NUMBER, Number
 
 _N = r"\d+(?:[.,]\d+)?"
-_CLOCK = (
-    rf"(?P<sign>[-+−])?(?:(?P<days>\d+) ?(?:days?|d)[ ,]+)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>{_N}))?"
-)
+_SIGN = "(?P<sign>[-+−])?"
+_CLOCK = rf"{_SIGN}(?:(?P<days>\d+) ?(?:days?|d)[ ,]+)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>{_N}))?"
 _WORDS = (
     rf"(?P<sign>-)?P?(?:(?P<days>{_N}) ?(?:d|D|days?|Tage?))?[ ,T]*"
     rf"(?:(?P<hours>{_N}) ?(?:h|H|hrs?|hours?|Std\.?|Stunden?))?[ ,]*"
@@ -59,15 +57,14 @@ class Duration(Number):
         values = _durations(present, steps)
         if values.null_count > present.null_count:
             return None
-        doubt, is_long = "", steps == 1 and pc.any(pc.match_substring_regex(present, _LONGER_THAN_A_DAY)).as_py()
-        if is_long:
-            doubt = "is read as hours and minutes; if it holds minutes and seconds, write (mm:ss) behind its name"
-        read_more = partial(_more_durations, steps=steps)
-        return ParsedColumn(values=texts.spread(values), missing=marks, doubtful=doubt, read_more=read_more)
-
-
-def _more_durations(texts: DistinctTexts, steps: float) -> pa.Array:
-    return _durations(texts.present()[0], steps)
+        is_long = steps == 1 and pc.any(pc.match_substring_regex(present, _LONGER_THAN_A_DAY)).as_py()
+        doubt = "is read as hours and minutes; if it holds minutes and seconds, write (mm:ss) behind its name" * is_long
+        return ParsedColumn(
+            values=texts.spread(values),
+            missing=marks,
+            doubtful=doubt,
+            read_more=lambda more: _durations(more.present()[0], steps),
+        )
 
 
 def _durations(texts: pa.Array, steps: float) -> pa.Array:
@@ -83,7 +80,7 @@ def _durations(texts: pa.Array, steps: float) -> pa.Array:
             seconds = pc.add(seconds, pc.multiply(number, _SECONDS[name]))
         if pattern is _CLOCK:
             seconds = pc.multiply(seconds, steps)
-        is_negative = pc.is_in(pc.struct_field(parts, "sign"), pa.array(["-", "−"]))
+        is_negative = pc.match_substring_regex(pc.struct_field(parts, "sign"), "[-−]")
         seconds = pc.if_else(is_negative, pc.negate(seconds), seconds)
         total = seconds if total is None else pc.coalesce(total, seconds)
     return pc.cast(pc.cast(pc.round(pc.multiply(total, 1e6)), pa.int64()), pa.duration("us"))

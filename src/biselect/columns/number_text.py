@@ -15,9 +15,8 @@ SAME_MARK = {mark: kind for kind, marks in ((" ", SPACES), ("'", APOSTROPHES)) f
 MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "none"}
 _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
 _SIGNS = "$€£¥￥₹₺₽₩₪₴%‰円元"
-_MONEY = (
-    rf"(?:R|A|C|US)?\$|[{_SIGNS}]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"  # other words before a number name it: Zone 3
-)
+# Other words than these before a number name something: Zone 3.
+_MONEY = rf"(?:R|A|C|US)?\$|[{_SIGNS}]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
 _WORD = rf"(?![¹²³¼-¾⁰-₉⅐-⅟]|[eE](?![^\W_]))(?:[^\W\d_]|[/°{_SIGNS}])[\w/°.·*×^⁻{_SIGNS}]*"
 _UNIT = rf"{_WORD}(?:[{SPACES}]{_WORD}){{0,2}}"
 _ABOUT = r"[<>≤≥≈~]=?|(?:ca|circa|approx)\b\.?"
@@ -99,15 +98,8 @@ def written(text: str) -> NumberPattern | None:
     odd = unit or any(match[part] for part in ("about", "open", "inner", "last")) or match["sign"] in ("+", "−")
     if match["power"] and (thousands or either or unit):
         return None
-    return NumberPattern(
-        decimal=decimal,
-        thousands=thousands,
-        either=either,
-        unit=unit,
-        about=bool(match["about"]),
-        whole=not decimal and not match["power"],
-        simple=not odd,
-    )
+    whole, parts = not decimal and not match["power"], {"decimal": decimal, "thousands": thousands, "either": either}
+    return NumberPattern(**parts, unit=unit, about=bool(match["about"]), whole=whole, simple=not odd)
 
 
 def unit_of(ways: Iterable[NumberPattern]) -> str | None:
@@ -117,9 +109,8 @@ def unit_of(ways: Iterable[NumberPattern]) -> str | None:
     may end otherwise in the singular: 1 Jahr, 2 Jahre.
     """
     *others, longest = sorted({way.unit for way in ways} or {""}, key=len)
-    if not all(not unit or _is_singular(unit, longest) for unit in others) or ("" in others and not is_sign(longest)):
-        return None
-    return longest
+    fits = all(_is_singular(unit, longest) if unit else is_sign(longest) for unit in others)
+    return longest if fits else None
 
 
 def _is_singular(unit: str, plural: str) -> bool:

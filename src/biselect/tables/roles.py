@@ -165,17 +165,11 @@ class Roles:
         else:
             names = [name for name in reference.column_names if name not in special and name not in left_out]
         if not names:
-            roles = [
-                (self.id_column, "names the rows"),
-                (self.time_column, "orders the rows"),
-                (self.label_column, "is the label"),
-            ]
-            roles += [(name, "is shown only") for name in self.show] + [(name, "is left out") for name in self.exclude]
-            there = [f"{name!r} {role}" for name, role in roles if name in reference.column_names]
+            roles = dict.fromkeys(self.exclude, "is left out") | dict.fromkeys(self.show, "is shown only")
+            roles |= {self.id_column or "": "names the rows", self.time_column or "": "orders the rows"}
+            there = [f"{name!r} {roles.get(name, 'has another role')}" for name in reference.column_names]
             way = spell(Columns(types={next(iter(reference.column_names), "NAME"): "category"}))
-            raise InputError(
-                f"no feature columns are left: {', '.join(there)}. Use one all the same, such as with {way}"
-            )
+            raise InputError(f"no feature columns are left: {', '.join(there[:40])}. Use one with {way}")
         if len(set(names)) != len(names):
             raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
         return names

@@ -87,11 +87,9 @@ class Source:
             files = sorted(file for file in matches if file.is_file() and _is_data(file.parts[len(folders) :]))
             if not files:
                 lacks = "is a folder without" if folder else "matches no"
-                others = (file for file in sorted(self.path.rglob("*")) if file.name.lower().endswith(ONE_TABLE))
-                other = next(others, None) if folder else None
-                way = (
-                    f"give one file of it, such as {other}" if other else "names that begin with . or _ are passed over"
-                )
+                others = [file for file in self.path.glob("*") if folder and file.name.lower().endswith(ONE_TABLE)]
+                way = "names that begin with . or _ are passed over"
+                way = f"give one file of it, such as {min(others)}" if others else way
                 raise InputError(f"{self}: {lacks} Parquet files; {way}")
             if other := next((file for file in files if file.suffix.lower() != ".parquet"), None):
                 raise InputError(f"{self}: only Parquet files are read together, but it matches {other}")
