@@ -20,10 +20,14 @@ def test_one_command_finds_what_was_planted(run, tmp_path, monkeypatch, name):
     looked = run("inspect", export.source.name, "--json")
     assert looked.code == 0, looked.err
     command = shlex.split(json.loads(looked.out)["command"])
-    assert command == ["biselect", "select", export.source.name, "--out", "report"]
+    assert command == ["biselect", "select", export.source.name, "--out", command[-1]]
+    assert command[-1].endswith("report") and command[-1].removesuffix("-report") in (
+        export.source.name.split(".")[0],
+        "report",
+    )
     outcome = run(*command[1:])
     assert outcome.code == 0, outcome.err
-    answer = json.loads((tmp_path / "report" / "selection.json").read_text())
+    answer = json.loads((tmp_path / command[-1] / "selection.json").read_text())
     found = set(answer["sample_indices"]) & set(export.planted)
     assert len(found) >= 0.75 * len(export.planted), (answer["features"], found)
 

@@ -167,10 +167,11 @@ def test_one_inspect_and_the_command_that_it_prints_give_a_report(run, tmp_path,
     assert command[:2] == ["biselect", "select"]
     outcome = run(*command[1:], *(() if country == "german" else FAST))
     assert outcome.code == 0, outcome.err
-    answer = json.loads((tmp_path / "report" / "selection.json").read_text())
+    folder = tmp_path / f"export of {len(country)}-report"
+    answer = json.loads((folder / "selection.json").read_text())
     frauds = {f"B{i:05d}" for i in RARE}
     assert len(frauds & set(answer["samples"])) >= 8 and len(answer["samples"]) == 20
-    assert (tmp_path / "report" / "report.html").exists()
+    assert (folder / "report.html").exists()
     assert bs.inspect(path).guess.columns[2].type == "double"
     page = (tmp_path / "page.html").read_text()
     assert "<script" not in page and found["command"].split()[0] in page
@@ -181,7 +182,7 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
     path.write_bytes(COUNTRIES["german"][0])
     monkeypatch.chdir(tmp_path)
     command = shlex.split(bs.inspect(path).to_dict()["command"])
-    assert command[3:] == ["--out", "report"]  # the rest is found out by `select` too
+    assert command[3:] == ["--out", "buchungen-report"]  # the rest is found out by `select` too
     outcome = run(*command[1:], *FAST)
     said = " ".join(outcome.err.split())
     for part in (
@@ -192,11 +193,11 @@ def test_what_was_taken_is_said_and_kept(run, tmp_path, monkeypatch):
         "5 rows left out: another one has the same id.",
         "'Betrug': 'ja' in it is taken for a known positive: shown, never used. Otherwise say --column Betrug=catego",
         "'Buchungs-Nr': names the rows; 5 rows repeat an earlier one in every column: the first of each is kept.",
-        "whole numbers whose name says that they name things: a category, no quantity. Otherwise say --column 'Händler",
+        "whole numbers that name things: a category, no quantity. Otherwise say --column 'Händler",
         "'PLZ': digits, some of which begin with 0: kept as text, a category. Otherwise say --column PLZ=number.",
     ):
         assert part in said, part
-    (entry,) = json.loads((tmp_path / "report" / "report.json").read_text())["reproduce"]["inputs"]
+    (entry,) = json.loads((tmp_path / "buchungen-report" / "report.json").read_text())["reproduce"]["inputs"]
     assert entry["read_as"][1] == "';' between values"
 
 
@@ -253,7 +254,7 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
 def test_inspect_takes_the_options_of_select_and_prints_them(run, tmp_path):
     (tmp_path / "p.csv").write_text("name,x,y\n" + "".join(f"n{i},{i % 7},{i % 3}\n" for i in range(30)))
     outcome = run("inspect", tmp_path / "p.csv", "--column", "y=category", "--na-values", "n3")
-    assert outcome.code == 0 and "--column y=category --na-values n3 --out report" in outcome.out
+    assert outcome.code == 0 and "--column y=category --na-values n3 --out p-report" in outcome.out
     assert run("inspect", tmp_path / "p.csv", "--out", "x.txt").code == 2
     assert run("inspect", tmp_path / "p.csv", "--column", "y=colour").code == 2
     assert run("inspect", tmp_path / "p.csv", "--column", "z=category").code == 2

@@ -103,7 +103,7 @@ def test_flags_gaps_and_labels_weigh_what_they_should_in_every_frame(make):
     assert unusual[3] == pytest.approx(np.log(1001 / 11), abs=1.0)
     assert unusual[4] == pytest.approx(np.log(1001 / 2))
     assert weigher.facts.categories == ("country", "note") and weigher.facts.constant == ("first",)
-    assert weigher.facts.absent == {"amount": 10, "fee": 990}
+    assert weigher.facts.absent == {"amount": 10, "fee": 990, "note": 999}
 
 
 @pytest.mark.parametrize("map", ["ecdf", "reach", "ecdf-paper", "mad-z"])

@@ -19,7 +19,7 @@ NUMBERS = st.builds(
     st.floats(0, 1e9),
     st.integers(0, 5),
     st.booleans(),
-    st.sampled_from(["", "", " €", "€"]),
+    st.sampled_from(["", "", " €", "€", " kg", " mEq/L"]),
     st.sampled_from(["", "", "-"]),
 )
 DAYS = st.datetimes().map(lambda one: f"{one.day:02}.{one.month:02}.{one.year:04} {one.hour:02}:{one.minute:02}")

@@ -25,7 +25,7 @@ def roles(**columns):
         ("transaction_id", {"id", "key"}),
         ("Beleg-Nr.", {"id", "key"}),
         ("num_items", {"id"}),
-        ("customerId", {"id", "key"}),
+        ("customerId", {"id", "key", "code"}),
         ("isFraud", {"label"}),
         ("Betrug", {"label"}),
         ("bookingDate", {"time"}),
@@ -109,7 +109,7 @@ def test_numbered_texts_name_rows_in_spite_of_some_copies():
 
 def test_a_rare_one_of_two_unknown_words_is_a_feature_and_said():
     (column,) = guessed(pa.table({"outcome": ["vlug"] * 57 + ["traag"] * 3})).columns
-    assert column.role == "category" and "its name does not say so" in column.remark and column.otherwise == "label"
+    assert column.role == "category" and "not as the label" in column.remark and column.otherwise == "label"
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -190,9 +190,9 @@ def test_a_few_words_among_numbers_are_missing_and_many_make_it_text():
 
 def test_days_and_moments_as_numbers_are_dates():
     days = [20250101 + i % 28 for i in range(ROWS)]
-    assert roles(x=days) == {"x": "date"} and roles(x=[20259901 + 2 * i for i in range(ROWS)]) == {"x": "number"}
+    assert roles(x=days) == {"x": "date"} and roles(x=[20259901 + 2 * i for i in range(ROWS)]) == {"x": "id"}
     seconds = [1_735_689_600 + 60 * i for i in range(ROWS)]
-    assert roles(created=seconds) == {"created": "time"} and roles(bytes=seconds) == {"bytes": "number"}
+    assert roles(created=seconds) == {"created": "time"} and roles(bytes=seconds) == {"bytes": "id"}
 
 
 def test_what_a_person_said_is_not_guessed():

@@ -68,4 +68,4 @@ def test_columns_without_use_are_left_out_and_said():
     found = bs.inspect(table).guess
     assert found.described.show == ["when", "first, of two", "second"]
     assert set(found.described.exclude) == {"third", "empty", "nested"}
-    assert any("'nested': it holds list" in text for text, _ in found.notes)
+    assert any("'nested': its cells hold lists" in text for text, _ in found.notes)

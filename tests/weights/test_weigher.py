@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -159,3 +160,13 @@ def test_rows_of_the_reference_are_weighed_wherever_they_stand():
     np.testing.assert_array_equal(light.weights(table), weigher.weights(table))
     with pytest.raises(InputError, match="a summary holds none"):
         _ = light.sample
+
+
+@pytest.mark.parametrize("missing", ["weigh", "median"])
+def test_gaps_are_counted_in_categories_too(missing):
+    rows = {"x": [1.0, None, 3.0, 4.0], "word": ["a", None, None, "b"], "flag": [True, False, None, True]}
+    table = pa.table({name: 5 * values for name, values in rows.items()})
+    facts = Weigher(missing=missing).fit(table).facts
+    labelled = {"word": 10, "flag": 5}
+    assert facts.absent == (labelled if missing == "median" else {"x": 5, **labelled})
+    assert facts.filled == 5 * (missing == "median")

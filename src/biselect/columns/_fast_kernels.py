@@ -17,6 +17,7 @@ def read_decimals(
     decimal: int,
     thousands: int,
     unit: NDArray[np.uint8],
+    always: bool,
     values: NDArray[np.float64],
     odd: NDArray[np.bool_],
 ) -> tuple[bool, bool]:
@@ -28,6 +29,7 @@ def read_decimals(
         decimal: the mark before decimals.
         thousands: the one between thousands.
         unit: what may stand behind the number.
+        always: whether it must.
         values: of the texts.
         odd: which are no such numbers, or have more digits than a float.
     """
@@ -40,6 +42,8 @@ def read_decimals(
             end -= unit.size
             while at < end and data[end - 1] == SPACE:
                 end -= 1
+        elif always:
+            end = at
         while at < end and data[at] == SPACE:
             at += 1
         negative = at < end and data[at] == MINUS

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.date_text import forms_of
 from biselect.columns.distinct_texts import ParsedColumn, ReadingHints, distinct_texts
-from biselect.columns.number_text import NumberFormat, style_of, written
+from biselect.columns.number_text import NumberFormat, is_sign, style_of, unit_of, written
 
 FEWEST_ROWS = 100_000  # for which it pays to load the compiled code
 FIRST = 5_000  # rows that say what to expect
@@ -35,11 +35,11 @@ def parse_long(column: pa.ChunkedArray, hints: ReadingHints) -> ParsedColumn | N
         return None
     ways = [one for one in patterns if one is not None]
     style, _ = style_of(ways, hints.style)
-    units = {way.unit for way in ways if way.unit}
-    if len(units) > 1 or {way.decimal for way in ways} - {""} != {style.decimal}:
+    units, unit = {way.unit for way in ways if way.unit}, unit_of(ways)
+    if unit is None or "9" in unit or len(units) > 1 or {way.decimal for way in ways} - {""} != {style.decimal}:
         return None
     thousands = style.thousands or {",": ".", ".": ","}[style.decimal]
-    return None if len(thousands.encode()) > 1 else _decimals(column, hints, style.decimal, thousands, "".join(units))
+    return None if len(thousands.encode()) > 1 else _decimals(column, hints, style.decimal, thousands, unit)
 
 
 def _decimals(
@@ -51,7 +51,7 @@ def _decimals(
 
     def read(data: Any, ends: Any, odd: Any) -> NDArray[Any]:
         values = np.zeros(len(odd))
-        facts[:] |= read_decimals(data, ends, ord(decimal), ord(thousands), sign, values, odd)
+        facts[:] |= read_decimals(data, ends, ord(decimal), ord(thousands), sign, not is_sign(unit), values, odd)
         return values
 
     values, marks = _chunks(column, hints, read, pa.float64())

@@ -30,6 +30,7 @@ MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which mus
 RARE = 0.2  # share up to which one of two values is rare enough for a positive
 MOST_CODES, LOOKED_AT_FOR_CODES = 2_000, 1 << 16
 FEWEST_REPEATS = 5  # rows of one code, on average
+FEWEST_DIGITS, FEWEST_DIGITS_RUNNING, FEWEST_RUNNING = 9, 5, 20  # of names; of those that run, and rows of these
 MOST_FEW = 20  # twice the codes that may come back less often in a small table
 FEWEST_TEXTS = 20  # different ones; fewer are categories, unless they are phrases
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w+|https?://\S+")
@@ -144,16 +145,18 @@ class Category(ColumnType):
         role = role_of_names(name, column)
         is_quantity = is_number(column.type)
         if role == "code":
-            remark = "whole numbers whose name says that they name things: a category, no quantity"
+            remark = "whole numbers that name things: a category, no quantity"
             return Claim(role=role, remark=remark if is_quantity else "", otherwise="number")
         if role:
-            remark = "its name and values say that it names things, but it does not name the rows best: left out"
+            remark = (
+                "its name, or its many digits, say that it names things, but it does not name the rows best: left out"
+            )
             return Claim(role=role, remark=remark, otherwise="number" if is_quantity else self.name)
         if not is_text(column.type) or are_addresses(column):
             return None
         counts = pc.value_counts(column.drop_null()).field("counts")
         if len(counts) == 2 and pc.min(counts).as_py() <= RARE * len(column):
-            remark = "one of its two values is rare, as of a label, but its name does not say so: a category"
+            remark = "has two values, one of them rare; it is used as a category, not as the label of known cases"
             return Claim(role=self.name, remark=remark, otherwise="label")
         alone, present = pc.sum(pc.equal(counts, 1)).as_py() or 0, len(column) - column.null_count
         is_free = alone > MOSTLY * present and (len(counts) > FEWEST_TEXTS or _has_spaces(column))
@@ -255,6 +258,8 @@ class Category(ColumnType):
 def role_of_names(name: str, column: pa.ChunkedArray) -> str:
     """`code` or `other id` for a column that names things, by its name and by what it holds; '' for any other."""
     hints = hints_at(name)
+    if (_digits(column) >= FEWEST_DIGITS or are_running(column)) and "time" not in hints:  # phones, accounts, records
+        return "code" if FEWEST_REPEATS * pc.count_distinct(column).as_py() <= len(column) else "other id"
     if "key" in hints and (_is_whole(column) or (is_text(column.type) and not _has_spaces(column))):
         different, rows = pc.count_distinct(column).as_py(), len(column)
         often = FEWEST_REPEATS * different <= rows or 2 * different <= min(rows, MOST_FEW)
@@ -270,6 +275,22 @@ def codes_in(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
     if not 3 <= codes.size <= MOST_CODES or FEWEST_REPEATS * codes.size > min(len(column), LOOKED_AT_FOR_CODES):
         return None
     return codes if codes[0] >= 100 and len(str(codes[0])) == len(str(codes[-1])) else None
+
+
+def are_running(column: pa.ChunkedArray) -> bool:
+    """Whether whole numbers of one length always rise or always fall in each part of a column, as those of records."""
+    if _digits(column) < FEWEST_DIGITS_RUNNING or column.null_count or len(column) < FEWEST_RUNNING:
+        return False
+    steps = [np.diff(chunk.to_numpy()) for chunk in column.chunks]
+    return all((one > 0).all() for one in steps) or all((one < 0).all() for one in steps)
+
+
+def _digits(column: pa.ChunkedArray) -> int:
+    """How many digits each of the whole numbers has; 0 where they are of several lengths, or below zero."""
+    if not _is_whole(column) or column.null_count == len(column):
+        return 0
+    least, largest = (int(end) for end in pc.min_max(column).as_py().values())
+    return len(str(least)) if 0 < least and len(str(least)) == len(str(largest)) else 0
 
 
 def _is_whole(column: pa.ChunkedArray) -> bool:

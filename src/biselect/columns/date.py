@@ -210,6 +210,16 @@ def _times_written(column: pa.ChunkedArray, name: str, date_format: str, place_o
     return times
 
 
+def words_among_dates(column: pa.ChunkedArray) -> list[str]:
+    """The different entries of a column of text that are no dates; none where few others are, or all."""
+    if not is_text(column.type) or (texts := distinct_texts(column)) is None:
+        return []
+    dates = [shape for shape in texts.shapes if forms_of(shape)]
+    others, number = texts.others(dates), texts.number(dates)
+    is_few = 3 * number < texts.number(others)
+    return [] if is_few or not others else pc.unique(column.filter(texts.rows_of(others))).to_pylist()
+
+
 def _counts_time(column: pa.ChunkedArray, name: str) -> bool:
     """Whether whole numbers are days as 20251231, or are called times and are seconds or more since 1970."""
     if not pa.types.is_integer(column.type):
@@ -218,6 +228,8 @@ def _counts_time(column: pa.ChunkedArray, name: str) -> bool:
     if DAYS[0] <= (ends["min"] or 0) <= ends["max"] <= DAYS[1]:
         days = pc.cast(pc.unique(column.drop_null()), pa.string())
         return from_form(days, "%Y%m%d").null_count == 0
+    if DAYS[0] * 10**6 <= (ends["min"] or 0) <= ends["max"] <= DAYS[1] * 10**6 + 235_959:
+        return from_form(pc.cast(pc.unique(column.drop_null()), pa.string()), "%Y%m%d%H%M%S").null_count == 0
     since = [
         scale * MOMENTS[0] <= (ends["min"] or 0) <= ends["max"] <= scale * MOMENTS[1] for scale in (1, 10**3, 10**6)
     ]

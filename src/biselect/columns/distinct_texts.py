@@ -39,6 +39,8 @@ class ReadingHints:
         missing: what means missing, in lower case.
         date_form: how dates are written, where that was given.
         comma_splits: whether commas stand between values.
+        name: of the column.
+        is_number: whether a person said that it holds numbers: 007 is 7.
         looked_at: how many entries of a part of a column are looked at first.
     """
 
@@ -48,6 +50,8 @@ class ReadingHints:
     missing: Collection[str] = MISSING_MARKS
     date_form: str | None = None
     comma_splits: bool = True
+    name: str = ""
+    is_number: bool = False
     looked_at: int = LOOKED_AT
 
 
@@ -58,7 +62,8 @@ class ParsedColumn:
     Attributes:
         values: numbers, timestamps, or the texts as they were.
         style: of numbers.
-        unit: the currency or percent sign left out of them.
+        unit: the word or sign left out of them.
+        about: whether some are limits such as <0.5, read as their number.
         date_form: of dates.
         doubtful: what else it might be, in words with the option that says so.
         missing: marks taken for missing values.
@@ -69,6 +74,7 @@ class ParsedColumn:
     values: pa.ChunkedArray
     style: NumberFormat | None = None
     unit: str = ""
+    about: bool = False
     date_form: str | None = None
     doubtful: str = ""
     missing: Sequence[str] = ()
@@ -111,6 +117,11 @@ class DistinctTexts:
     def number(self, shapes: Collection[str]) -> int:
         """How many rows have one of these shapes."""
         return int(pc.sum(self.rows_of(shapes)).as_py() or 0)
+
+    def counts(self) -> dict[str, int]:
+        """How many rows have each shape."""
+        rows = np.concatenate([chunk.drop_null().to_numpy() for chunk in self.rows.chunks])
+        return dict(zip(self.shapes, np.bincount(self.codes[rows], minlength=len(self.shapes)).tolist(), strict=True))
 
     def others(self, than: Collection[str]) -> list[str]:
         """All shapes but these and the missing ones."""

@@ -14,7 +14,8 @@ from biselect.columns.distinct_texts import DistinctTexts, ParsedColumn, Reading
 from biselect.columns.number import NUMBER, Number
 
 _N = r"\d+(?:[.,]\d+)?"
-_CLOCK = rf"(?P<sign>-)?(?:(?P<days>\d+) ?(?:days?|d)[ ,]+)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>{_N}))?"
+_SIGN = "(?P<sign>[-+−])?"
+_CLOCK = rf"{_SIGN}(?:(?P<days>\d+) ?(?:days?|d)[ ,]+)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>{_N}))?"
 _WORDS = (
     rf"(?P<sign>-)?P?(?:(?P<days>{_N}) ?(?:d|D|days?|Tage?))?[ ,T]*"
     rf"(?:(?P<hours>{_N}) ?(?:h|H|hrs?|hours?|Std\.?|Stunden?))?[ ,]*"
@@ -22,6 +23,8 @@ _WORDS = (
     rf"(?:(?P<seconds>{_N}) ?(?:s|S|secs?|seconds?|Sek\.?|Sekunden?))?(?: ?(?P<thousandths>{_N}) ?ms)?"
 )
 _OTHERWISE = re.compile(rf"-?{_N} ?[mMdDHS]|[-P T]*|\d+[DHMS].*")  # metres, a code, nothing
+_IN_MINUTES = re.compile(r"\bm{1,2}:ss?\b|\bmin(?:ute[ns]?|utos|uti|uter)?\b", re.IGNORECASE)
+_LONGER_THAN_A_DAY = r"^[-+−]?(?:2[4-9]|[3-9]\d|\d{3,}):\d\d$"
 _SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "thousandths": 1e-3}
 
 
@@ -50,16 +53,22 @@ class Duration(Number):
         if not written or texts.others(written):
             return None
         present, marks = texts.present()
-        values = _durations(present)
+        steps = 1 / 60 if _IN_MINUTES.search(hints.name) and not any(shape.count(":") > 1 for shape in written) else 1
+        values = _durations(present, steps)
         if values.null_count > present.null_count:
             return None
+        is_long = steps == 1 and pc.any(pc.match_substring_regex(present, _LONGER_THAN_A_DAY)).as_py()
+        doubt = "is read as hours and minutes; if it holds minutes and seconds, write (mm:ss) behind its name" * is_long
         return ParsedColumn(
-            values=texts.spread(values), missing=marks, read_more=lambda more: _durations(more.present()[0])
+            values=texts.spread(values),
+            missing=marks,
+            doubtful=doubt,
+            read_more=lambda more: _durations(more.present()[0], steps),
         )
 
 
-def _durations(texts: pa.Array) -> pa.Array:
-    """Texts as durations, null where they are none."""
+def _durations(texts: pa.Array, steps: float) -> pa.Array:
+    """Texts as durations, null where they are none; a clock without seconds counts `steps` hours and minutes."""
     clocks = pc.match_substring_regex(texts, rf"^(?:{_CLOCK})$")
     total = None
     for pattern, applies in ((_CLOCK, clocks), (_WORDS, pc.invert(clocks))):
@@ -69,7 +78,10 @@ def _durations(texts: pa.Array) -> pa.Array:
             part = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
             number = pc.cast(pc.if_else(pc.equal(part, ""), "0", part), pa.float64())
             seconds = pc.add(seconds, pc.multiply(number, _SECONDS[name]))
-        seconds = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(seconds), seconds)
+        if pattern is _CLOCK:
+            seconds = pc.multiply(seconds, steps)
+        is_negative = pc.match_substring_regex(pc.struct_field(parts, "sign"), "[-−]")
+        seconds = pc.if_else(is_negative, pc.negate(seconds), seconds)
         total = seconds if total is None else pc.coalesce(total, seconds)
     return pc.cast(pc.cast(pc.round(pc.multiply(total, 1e6)), pa.int64()), pa.duration("us"))
 

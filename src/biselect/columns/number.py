@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
@@ -27,12 +28,13 @@ from biselect.columns.distinct_texts import (
     is_text,
 )
 from biselect.columns.distribution import MAD_TO_SIGMA, Distribution, exact_distribution, robust_scale
-from biselect.columns.number_text import style_of, to_numbers, written
+from biselect.columns.number_text import SPACES, style_of, to_numbers, unit_of, written
 from biselect.core.checks import check_integer
 from biselect.errors import InputError
 from biselect.options import Csv, spell
 
 LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
+BEFORE_UNIT = rf"^\D*\d[\d.,'’{SPACES}]*"
 FEWEST_CODES, APART = 5, 4  # codes, and times as many steps between the least and the largest as there are codes
 BINS = 30  # of a picture
 TAIL = 0.005  # share of the reference beyond its bins, on either side
@@ -66,12 +68,20 @@ class Number(ColumnType):
         style, is_guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
         marks_given = {"decimal": hints.decimal, "thousands": hints.thousands}
         style = replace(style, **{name: mark for name, mark in marks_given.items() if mark is not None})
-        units = {way.unit for way in ways if way.unit}
-        if len(units) > 1 or not all(way.fits(style) for way in ways):
+        unit = unit_of(ways)
+        are_limits = all(way.about for way in ways)  # <18 and ≥18 name groups
+        if unit is None or are_limits or not all(way.fits(style) for way in ways):
             return None
         present, marks = texts.present()
-        is_steady = not any(map(LONG_NUMBER.search, texts.shapes))
-        if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(present, r"^0\d")).as_py():
+        is_steady, exact = not any(map(LONG_NUMBER.search, texts.shapes)), ""
+        if "9" in unit:  # its digits are those of m2 or x10^3, or all rows differ
+            units = pc.unique(pc.replace_substring_regex(present, BEFORE_UNIT, "")).drop_null().to_pylist()
+            if len(units) > 1:
+                return None
+            unit = exact = units[0]
+            is_steady = False
+        zero_led = all(way.whole and way.simple for way in ways) and not hints.is_number
+        if zero_led and pc.any(pc.match_substring_regex(present, r"^0\d")).as_py():
             codes = texts.spread(present)
             return ParsedColumn(values=codes, missing=marks, code=True, read_more=_present if is_steady else None)
         doubt = ""
@@ -79,9 +89,10 @@ class Number(ColumnType):
             other = Csv(decimal=",", thousands="") if style.thousands else Csv(decimal=".", thousands=",")
             doubt = f"may as well be written the other way: {spell(other)}"
         return ParsedColumn(
-            values=texts.spread(to_numbers(present, patterns, style)),
+            values=texts.spread(to_numbers(present, patterns, style, exact)),
             style=style,
-            unit=next(iter(units), ""),
+            unit=unit,
+            about=any(way.about for way in ways),
             doubtful=doubt,
             missing=marks,
             read_more=(lambda more: to_numbers(_present(more), patterns, style)) if is_steady else None,
@@ -267,6 +278,12 @@ def unparsable_rows(column: pa.ChunkedArray, mostly: float, typed: bool = False)
         return None, False
     patterns = {shape: pattern for shape in texts.shapes if (pattern := written(shape)) is not None}
     style, _ = style_of(patterns.values(), None)
+    if unit_of(patterns.values()) is None:  # what has the unit of most is a number
+        counts, units = texts.counts(), Counter[str]()
+        for shape, pattern in patterns.items():
+            units[pattern.unit] += counts[shape]
+        most = units.most_common(1)[0][0]
+        patterns = {shape: pattern for shape, pattern in patterns.items() if pattern.unit == most}
     fitting = {shape for shape, pattern in patterns.items() if pattern.fits(style)}
     numbers, others = texts.number(fitting), texts.others(fitting)
     if numbers < mostly * (numbers + texts.number(others)):

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 12,34,567, (12.00), 12,5 %, 3 kg, 99,00-."""
+"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 12,34,567, (12.00), 4,3 mEq/L, <0,5, 99,00-."""
 
 import re
 from collections import Counter
@@ -14,14 +14,18 @@ APOSTROPHES = "'\u2019"
 SAME_MARK = {mark: kind for kind, marks in ((" ", SPACES), ("'", APOSTROPHES)) for mark in marks}
 MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "none"}
 _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
-_MONEY = rf"(?:R|A|C|US)?\$|[€£¥￥₹₺₽%‰円元]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
-_SIZE = r"[kmµ]g|[kcmµ]m[²³]?|m[²³]|[mhc]l|[kMG]B|k?Wh|kW|[kMG]?Hz|m?bar|h?Pa|mA|[km]V|°[CF]?|km/h|m/s|rpm|dB|pp[mb]"
-_SIZE += r"|psi|lbs?|mph|pcs|Stk\.?"
+_SIGNS = "$€£¥￥₹₺₽₩₪₴%‰円元"
+# Other words than these before a number name something: Zone 3.
+_MONEY = rf"(?:R|A|C|US)?\$|[{_SIGNS}]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
+_WORD = rf"(?![¹²³¼-¾⁰-₉⅐-⅟]|[eE](?![^\W_]))(?:[^\W\d_]|[/°{_SIGNS}])[\w/°.·*×^⁻{_SIGNS}]*"
+_UNIT = rf"{_WORD}(?:[{SPACES}]{_WORD}){{0,2}}"
+_ABOUT = r"[<>≤≥≈~]=?|(?:ca|circa|approx)\b\.?"
 _BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
+FEWEST_LETTERS = 3  # of a word that has a plural
 _NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(
-    rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_MONEY})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
-    rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}]?(?P<after>{_MONEY}|{_SIZE})|[{SPACES}](?P<letter>[gmlW]))?"
+    rf"(?:(?P<about>{_ABOUT})[{SPACES}]?)?(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_MONEY})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
+    rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}]?(?P<after>{_UNIT}))?"
     rf"(?P<last>[-−+])?(?P<close>\))?"
 )
 
@@ -47,7 +51,8 @@ class NumberPattern:
         decimal: the mark before decimals, where it is certain.
         thousands: that between thousands, likewise.
         either: a comma or point that may be one or the other: 1.234.
-        unit: a currency or percent sign.
+        unit: the word or sign before or behind it.
+        about: whether a sign such as < or ≈ says that it is a limit, or not exact.
         whole: whether it has neither decimals nor a power of ten.
         simple: whether nothing but the marks keeps it from being read as it stands.
     """
@@ -56,6 +61,7 @@ class NumberPattern:
     thousands: str = ""
     either: str = ""
     unit: str = ""
+    about: bool = False
     whole: bool = True
     simple: bool = True
 
@@ -88,12 +94,33 @@ def written(text: str) -> NumberPattern | None:
     if marks is None:
         return None
     decimal, thousands, either = marks
-    unit = match["before"] or match["after"] or match["letter"] or ""
-    odd = unit or any(match[part] for part in ("open", "inner", "last")) or match["sign"] in ("+", "−")
+    unit = match["before"] or match["after"] or ""
+    odd = unit or any(match[part] for part in ("about", "open", "inner", "last")) or match["sign"] in ("+", "−")
     if match["power"] and (thousands or either or unit):
         return None
-    whole = not decimal and not match["power"]
-    return NumberPattern(decimal=decimal, thousands=thousands, either=either, unit=unit, whole=whole, simple=not odd)
+    whole, parts = not decimal and not match["power"], {"decimal": decimal, "thousands": thousands, "either": either}
+    return NumberPattern(**parts, unit=unit, about=bool(match["about"]), whole=whole, simple=not odd)
+
+
+def unit_of(ways: Iterable[NumberPattern]) -> str | None:
+    """The unit of a column; empty for none, None where its numbers have several and cannot be compared.
+
+    A sign may be left out; a number without a word that others have may be of another unit: 1,2 Mio beside 900. A word
+    may end otherwise in the singular: 1 Jahr, 2 Jahre.
+    """
+    *others, longest = sorted({way.unit for way in ways} or {""}, key=len)
+    fits = all(_is_singular(unit, longest) if unit else is_sign(longest) for unit in others)
+    return longest if fits else None
+
+
+def _is_singular(unit: str, plural: str) -> bool:
+    end = plural.removeprefix(unit)
+    return plural.startswith(unit) and len(unit) >= FEWEST_LETTERS and len(end) <= 2 and end.isalpha()
+
+
+def is_sign(unit: str) -> bool:
+    """Whether a unit is a sign or a currency, which people also leave out."""
+    return not unit or re.fullmatch(_MONEY, unit) is not None
 
 
 def _marks(body: str) -> tuple[str, str, str] | None:
@@ -160,13 +187,17 @@ def file_style(columns: Iterable[Iterable[NumberPattern]]) -> NumberFormat | Non
     return NumberFormat(decimal=votes.most_common(1)[0][0]) if votes else None
 
 
-def to_numbers(texts: pa.Array, ways: Mapping[str, NumberPattern], style: NumberFormat) -> pa.Array:
-    """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats."""
+def to_numbers(texts: pa.Array, ways: Mapping[str, NumberPattern], style: NumberFormat, unit: str = "") -> pa.Array:
+    """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats.
+
+    A unit that holds digits is given as it stands.
+    """
     shapes = "".join(ways)
     if any(not way.simple for way in ways.values()):
-        units = "|".join(re.escape(unit) for unit in sorted({way.unit for way in ways.values() if way.unit}))
+        names = {unit} if unit else {way.unit for way in ways.values() if way.unit}
+        units = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         negative = pc.match_substring_regex(texts, r"^\(|^\D*[-−]|\d\D*[-−]$")
-        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]{units and '|'}{units}|^[-+]|[-+]$", "")
+        texts = pc.replace_substring_regex(texts, rf"{units}{units and '|'}^(?:{_ABOUT})|[()−{SPACES}]|^[-+]|[-+]$", "")
         texts = pc.replace_substring_regex(texts, r"^[-+]", "")  # one that stood behind a unit
         texts = pc.if_else(negative, pc.binary_join_element_wise("-", texts, ""), texts)
     for mark in [one for one in marks_for(style.thousands) if one in shapes]:

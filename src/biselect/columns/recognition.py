@@ -34,6 +34,8 @@ _TIME = r"date|datum|time|timestamp|ts|epoch|zeit|zeitpunkt|when|created|created
 _TIME += r"|(?:buchung|rechnung|order|bestell|beleg|liefer|zahlung)\w*datum|tag|day|horodatage|fecha|data|hora|heure"
 _TIME += r"|jour|step|moment|posted|日付|日時|tarih|tarihi|submitted"
 _CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
+_CODE += r"|\w*konto|account|acct|cuenta|compte|conto|rekening|kreditor|debitor|lieferant|kunde|client|klient|customer"
+_CODE += r"|vendor|supplier|fournisseur|proveedor|bukr|buchungskreis|mitarbeiter|employee|empleado|salarié|medewerker"
 _CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle|\w*gruppe|\w*group|werk|plant|store"
 HINTS = {"id": rf"{_ID}|{_KEY}", "key": _KEY, "label": _LABEL, "time": _TIME, "code": _CODE}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import narwhals as nw
@@ -159,12 +160,7 @@ def arrow_of(table: Any) -> pa.Table | None:
 
     The index of pandas is left out, names that stand twice are numbered, and a column of mixed values is text.
     """
-    if nw.dependencies.is_pandas_dataframe(table) and (not table.columns.is_unique or table.columns.nlevels > 1):
-        names = (" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns)
-        table = table.set_axis(unique_names(names), axis=1)
-    elif isinstance(table, pa.Table):
-        table = table.rename_columns(unique_names(table.column_names))
-    frame = nw.from_native(table, pass_through=True)
+    frame = nw.from_native(as_frame(table), pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_dask():
             raise TypeError("it is a Dask frame; write it to Parquet first (to_parquet), and give that folder")
@@ -190,6 +186,30 @@ def _arrow_column(series: nw.Series[Any]) -> Any:
         pass
     missing = series.is_null().to_list()
     return array_of([None if null else value for value, null in zip(series.to_list(), missing, strict=True)])
+
+
+def as_frame(source: Any) -> Any:
+    """A frame whose names each stand once, also of rows or columns of plain Python; anything else as it is.
+
+    >>> as_frame([{"a": 1}, {"a": 2, "b": "x"}]).to_pydict(), as_frame({"a": [1]}).to_pydict()
+    ({'a': [1, 2], 'b': [None, 'x']}, {'a': [1]})
+
+    Raises:
+        InputError: columns are of different lengths.
+    """
+    if nw.dependencies.is_pandas_dataframe(source) and (not source.columns.is_unique or source.columns.nlevels > 1):
+        names = (" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in source.columns)
+        return source.set_axis(unique_names(names), axis=1)
+    if isinstance(source, pa.Table) and len({*source.column_names}) < source.num_columns:
+        return source.rename_columns(unique_names(source.column_names))
+    if isinstance(source, list) and source and all(isinstance(row, Mapping) for row in source):
+        source = {name: [row.get(name) for row in source] for name in dict.fromkeys(chain.from_iterable(source))}
+    if not isinstance(source, Mapping):
+        return source
+    try:
+        return pa.table({str(name): array_of([*values]) for name, values in source.items()})
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"a dict must hold one list of equal length for each column ({error})") from error
 
 
 def row_labels(table: Any) -> list[str] | None:
@@ -279,6 +299,8 @@ def is_quantity(kind: Any) -> bool:
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:
     """Both tables without the columns that hold one and the same value in every row, and the names of these."""
     moves = reference.values.min(axis=0) < reference.values.max(axis=0)  # a gap is looked at below
+    if len(reference.values) == len(pool.values) == 1:
+        raise InputError("the table has one row; what is unusual shows only beside other rows, 30 or more")
     same = [j for j in np.flatnonzero(~moves).tolist() if len(reference.holds(j) | pool.holds(j)) == 1]
     if len(same) == len(reference.names):
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")

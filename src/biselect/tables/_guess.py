@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect.columns import types
-from biselect.columns.category import RARE
+from biselect.columns.category import RARE, are_running
+from biselect.columns.date import words_among_dates
 from biselect.columns.distinct_texts import MOSTLY, is_number, is_text
 from biselect.columns.flag import ODD, as_texts, positive_of
 from biselect.columns.number import unparsable_rows
@@ -31,7 +32,8 @@ EXAMPLES = 3
 MOST_SHOWN = 2  # free texts shown beside the rows; more make lines too long
 MOST_MARKS = 6  # words among numbers that may mean missing; more of them are no such words
 FEWEST_MARKS = 3  # rows with a number that stands for missing
-NINES = re.compile(r"(?:-99|999)9*(?:\.9+)?")
+NINES = re.compile(r"(?:-99|999)9*(?:\.9+)?|-1")
+NO_MARK = re.compile(r"[\d,]|^\s|\s$")  # what holds a digit is a value
 NO_DATES = {"1900-01-01", "1899-12-30", "1970-01-01", "9999-12-31", "2099-12-31"}
 CLAIMED = ("role", "remark", "is_doubtful", "otherwise")
 
@@ -185,6 +187,8 @@ def _guess(name: str, column: pa.ChunkedArray, longest: pa.ChunkedArray, csv: Cs
     words, marks = "", (csv.decimal, csv.thousands) != (None, None)
     if marks and is_text(column.type) and unparsable_rows(column, MOSTLY)[0] is not None:
         return ColumnGuess(name=name, role="number", remark="numbers written in another way than was said")
+    if strange := words_among_dates(column):
+        words = f"holds dates, but also words such as {_examples(strange)}; "
     for one in types():
         about = column if one.is_ranked else longest  # rows of a pool may stand in its reference, too
         claim = one.claim(about, name) if "claim" in vars(type(one)) else None  # not what it inherits from a number
@@ -193,15 +197,24 @@ def _guess(name: str, column: pa.ChunkedArray, longest: pa.ChunkedArray, csv: Cs
         guess = ColumnGuess(name=name, **{field: getattr(claim, field) for field in CLAIMED})
         if not claim.strange:
             marked = claim.role in ("number", "date") and not csv.na_values
-            return _with_missing_marks(guess, column) if marked else replace(guess, remark=words + guess.remark)
-        listed = " and ".join(map(repr, claim.strange[:EXAMPLES])) + (" …" if len(claim.strange) > EXAMPLES else "")
+            return (
+                _with_missing_marks(guess, column)
+                if marked
+                else replace(guess, remark=(words + guess.remark).removesuffix("; "))
+            )
+        listed = _examples(claim.strange)
         if csv.na_values:
             return replace(guess, remark=f"mostly numbers, but also {listed}, which cannot be used")
-        if len(claim.strange) <= MOST_MARKS and not any("," in word or word != word.strip() for word in claim.strange):
+        if len(claim.strange) <= MOST_MARKS and not any(map(NO_MARK.search, claim.strange)):
             remark = f"mostly numbers; {listed} {'is' if len(claim.strange) == 1 else 'are'} taken for missing"
             return replace(guess, remark=remark, is_doubtful=True, missing_marks=tuple(claim.strange))
         words = f"mostly numbers, but with words such as {listed}; "
-    return ColumnGuess(name=name, role="unclear", remark=f"it holds {column.type}: left out", otherwise="show")
+    holds = "lists or objects" if pa.types.is_nested(column.type) else f"what cannot be weighed ({column.type})"
+    return ColumnGuess(name=name, role="unclear", remark=f"its cells hold {holds}: left out", otherwise="show")
+
+
+def _examples(entries: Sequence[str]) -> str:
+    return " and ".join(map(repr, entries[:EXAMPLES])) + (" …" if len(entries) > EXAMPLES else "")
 
 
 def _is_constant(column: pa.ChunkedArray) -> bool:
@@ -243,10 +256,11 @@ def _is_apart(column: pa.ChunkedArray, value: Any, is_date: bool) -> bool:
         column, mark = (one.cast(pa.timestamp("s"), safe=False).cast(pa.int64()) for one in (column, mark))
     is_mark, end = pc.equal(column, mark), mark.as_py()
     rest = column.filter(pc.invert(is_mark)).drop_null()
-    if not len(rest) or pc.sum(is_mark).as_py() < FEWEST_MARKS:
+    marks = pc.sum(is_mark).as_py()
+    if not len(rest) or marks < FEWEST_MARKS or (end == -1 and marks > RARE * len(column)):
         return False
     least, low, high, largest = pc.quantile(rest, [0, 0.05, 0.95, 1], interpolation="nearest").to_pylist()
-    if not is_date and end < 0 <= least:  # alone below zero
+    if not is_date and end < -1 and least >= 0:  # alone below zero; -1 may stand beside 0 and 1
         return True
     gap = max(least - end, end - largest)
     return bool(gap > (high - low) / 4 if is_date else gap > max(high - low, abs(end) / 10))
@@ -260,7 +274,7 @@ def _time(tables: Sequence[pa.Table], guesses: Mapping[str, ColumnGuess]) -> Col
     if dates:
         best = max(dates, key=lambda one: ("time" in hints_at(one.name), pc.count_distinct(pool[one.name]).as_py()))
         parts = "date:hour,weekday" if pa.types.is_timestamp(pool[best.name].type) else "date:weekday"
-        remark = best.remark or "orders the rows; parts of it can take part"
+        remark = best.remark or "orders the rows by time and is not weighed itself"
         return replace(best, remark=remark, otherwise="number" if is_number(pool[best.name].type) else parts)
     for one in complete:
         if one.role == "number" and "time" in hints_at(one.name) and not pa.types.is_duration(pool[one.name].type):
@@ -323,7 +337,9 @@ def _id_fit(name: str, column: pa.ChunkedArray, is_first: bool) -> int:
         is_numbered = all(any(map(str.isdigit, example)) for example in examples)
         return 2 + is_unique if is_numbered else 2 * is_unique
     ends = pc.min_max(column).as_py() if not texts and is_unique else None
-    return int(ends is not None and ends["max"] - ends["min"] == len(column) - 1)
+    return int(
+        ends is not None and (ends["max"] - ends["min"] == len(column) - 1 or (is_first and are_running(column)))
+    )
 
 
 def _equal_rows(table: pa.Table) -> int:
@@ -406,5 +422,7 @@ def _with_facts(guess: ColumnGuess, column: pa.ChunkedArray) -> ColumnGuess:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, timedelta) and value < timedelta():
+        return f"-{-value}"
     text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
     return text if len(text) <= 30 else text[:29] + "…"

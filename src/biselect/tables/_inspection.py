@@ -50,7 +50,8 @@ def inspection_of(name: str, source: str, guess: Guess, columns: Columns, csv: C
 
 def command_for(source: str, columns: Columns, csv: Csv) -> str:
     """The command line that makes a report of the table; what it finds out by itself is not said."""
-    words = words_of(columns, csv, out="report")
+    stem = Path(source.partition("::")[0]).name.partition(".")[0]
+    words = words_of(columns, csv, out=f"{stem}-report" if stem.strip("*?-") else "report")
     return shlex.join(["biselect", "select", f"./{source}" if source.startswith("-") else source, *words])
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biselect.columns.date import Place, as_times, parts_of_dates, read_times
 from biselect.columns.date_text import in_words
-from biselect.columns.distinct_texts import is_number, is_text
+from biselect.columns.distinct_texts import is_date, is_number, is_text
 from biselect.columns.flag import as_texts, label_flags
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, Split, spell
@@ -350,7 +350,7 @@ class Part:
             if is_text(table[name].type):
                 times = as_times(table[name], name, date_format=roles.date_format, place_of=partial(line_of_row, table))
                 table = table.set_column(table.column_names.index(name), name, times)
-        typed = {*roles.categories, *dates}
+        typed = {*dates, *(name for name in roles.categories if name in columns and not is_date(table[name].type))}
         rows = usable(table, columns, where if self.whole else "the table", told=typed, numbers=numbers)
         return rows if self.whole else rows.take(self.rows)
 
@@ -385,7 +385,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     forms = reading_of(pool).dates
     as_text = {name: _texts(pool[name], forms.get(name)) for name in beside}
     times = {"reference": None if is_own else reference_part.times(roles), "pool": pool_part.times(roles)}
-    before = reference_part.features(features, "the reference", roles)
+    before = reference_part.features(features, "the reference", roles, roles.numbers)
     numbers = [name for name in features if is_number(before[name].type)]
     labels, positive = None, ""
     if (label := roles.label_column) is not None and pool[label].null_count < pool.num_rows:

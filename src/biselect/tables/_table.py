@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from biselect.errors import InputError
 from biselect.options import Columns, Csv, spell
-from biselect.tables._frames import arrow_of, rows_of
+from biselect.tables._frames import arrow_of, as_frame, rows_of
 from biselect.tables._guess import Guess, guess_roles, with_facts
 from biselect.tables._inspection import as_text, inspection_of
 from biselect.tables._named_columns import require_columns
 from biselect.tables.readers import Reading, TextForm, plain_columns, read_table, records_in, texts_of, with_texts_read
-from biselect.tables.readers.sources import Source
+from biselect.tables.readers.sources import Source, refuse_empty
 from biselect.tables.roles import Roles, placed, with_roles
 
 
@@ -39,6 +39,7 @@ class Table:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", placed(self.columns))
+        object.__setattr__(self, "source", as_frame(self.source))
 
     @classmethod
     def of(cls, table: Any) -> "Table":
@@ -69,8 +70,11 @@ class Table:
             return read_table(self.source, self.csv, self.columns)
         try:
             if (frame := arrow_of(self.source)) is not None:
+                refuse_empty(frame.num_rows, frame.column_names, "this frame")
                 return with_texts_read(frame, TextForm.of(self.csv, self.columns), Reading(), closes=False)
             values = np.asarray(self.source, dtype=np.float64)
+        except InputError:
+            raise
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(f"the table cannot be read: {error}") from error
         if values.ndim != 2:
@@ -84,7 +88,8 @@ class Table:
         roles = Roles.of(self.columns, self.csv, names=rows.column_names)
         named = [*roles.beside, roles.time_column, *(roles.features or ()), *roles.exclude, *self.columns.types]
         require_columns(rows, [name for name in named if name is not None], self.name or "the table")
-        return with_facts(guess_roles([rows], self.columns, self.csv), rows)
+        guess = guess_roles([rows], self.columns, self.csv)
+        return with_facts(guess, guess.cleaned(rows))
 
     @property
     def roles(self) -> dict[str, str]:
@@ -181,7 +186,7 @@ def inspect(table: Any, *, columns: Columns = Columns(), csv: Csv = Csv()) -> Ta
     id      id         0        3          a, b, c
     amount  number     0        3          1, 2.5, 9
     'id': names the rows. Otherwise say columns=Columns(types={'id': 'category'}).
-    biselect select TABLE.csv --out report
+    biselect select TABLE.csv --out TABLE-report
     """
     described = table if isinstance(table, Table) else Table(table, columns, csv)
     described.guess  # noqa: B018  (what is wrong with the table is said now)

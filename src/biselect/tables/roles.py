@@ -146,11 +146,11 @@ class Roles:
         """Columns that are no features, whatever they hold."""
         return {*self.beside, self.time_column}
 
-    def feature_columns(self, reference: pa.Table) -> list[str]:
+    def feature_columns(self, reference: pa.Table, where: str = "the reference") -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
         dates = parts_of_dates(self.dates)
         special = self.special - dates.keys()
-        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], "the reference")
+        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], where)
         left_out = set(self.exclude)
         if self.features is not None:
             if self.label_column in self.features:
@@ -165,7 +165,11 @@ class Roles:
         else:
             names = [name for name in reference.column_names if name not in special and name not in left_out]
         if not names:
-            raise InputError(f"no feature columns are left; check {spell(Columns(features=ANY, exclude=ANY))}")
+            roles = dict.fromkeys(self.exclude, "is left out") | dict.fromkeys(self.show, "is shown only")
+            roles |= {self.id_column or "": "names the rows", self.time_column or "": "orders the rows"}
+            there = [f"{name!r} {roles.get(name, 'has another role')}" for name in reference.column_names]
+            way = spell(Columns(types={next(iter(reference.column_names), "NAME"): "category"}))
+            raise InputError(f"no feature columns are left: {', '.join(there[:40])}. Use one with {way}")
         if len(set(names)) != len(names):
             raise InputError(f"a feature is named more than once in {spell(Columns(features=ANY))}")
         return names
@@ -174,7 +178,7 @@ class Roles:
         """Date columns that nobody asked for: no feature unless they are named as one or by their parts."""
         if self.features is not None:
             return []
-        others = {*self.special, *self.exclude, *parts_of_dates(self.dates)}
+        others = {*self.special, *self.exclude, *self.numbers, *self.categories, *parts_of_dates(self.dates)}
         return [
             name
             for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
@@ -196,7 +200,8 @@ class Roles:
             InputError: there is none, the pool lacks one, or another column that was named is in neither table.
         """
         unused = self.unused_dates(reference)
-        features = [name for name in self.feature_columns(reference) if name not in unused]
+        side = "the table" if reference is pool else "the reference"
+        features = [name for name in self.feature_columns(reference, side) if name not in unused]
         if not features:
             parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
             raise InputError(f"only dates are left; use parts of one with {parts}")

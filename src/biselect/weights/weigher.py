@@ -347,7 +347,8 @@ class Weigher:
             far[0, j] = 0.0 if self._ranked.size else self.columns[j].type.beyond(self.columns[j])
         constant = [j for j in labelled if self.columns[j].type.constant(self.columns[j]) is not None]
         quantities = {name for name in names if reference.column(name).type.is_ranked}
-        absent = {name: reference.missing[name] for name in names if name in quantities and reference.missing[name]}
+        absent = {name: reference.missing[name] for name in names if reference.missing[name]}
+        filled = {name: gaps for name, gaps in absent.items() if name in quantities and self.missing == "median"}
         spreads = [column.distribution for column in self.columns]
         return WeighingFacts(
             reference_rows=reference.rows,
@@ -356,8 +357,8 @@ class Weigher:
             constant=tuple(names[j] for j in constant),
             zero_mad=tuple(name for name, column in zip(names, self.columns, strict=True) if column.fell_back),
             tied={names[j]: spreads[j].tied_share for j in self._ranked},
-            filled=sum(absent.values()) if self.missing == "median" else 0,
-            absent={} if self.missing == "median" else absent,
+            filled=sum(filled.values()),
+            absent={name: gaps for name, gaps in absent.items() if name not in filled},
             largest_weight=float(max(self._weigh(far).max(), self._weigh(-far).max())),
             map=map_name(self.map),
             rank_error=max(spread.rank_error / spread.size for spread in spreads),

@@ -212,7 +212,7 @@ def read_text(
                 raise InputError(f"{path}: cannot be read as csv: {message}") from None
         if broken:
             if encoding != "utf-8" or sniffed.bom or not sniffed.plain or form.encoding is not None:
-                such = spell(Csv(encoding="cp1252"))
+                such = spell(Csv(encoding="cp850" if encoding == WESTERN else WESTERN))
                 raise InputError(f"{path}: is not {encoding} all through; say what it is with {such}")
             encoding = WESTERN
 

@@ -76,7 +76,7 @@ def _opened(source: Source) -> Iterator[Any]:
     except BiselectError:
         raise
     except Exception as error:  # openpyxl raises whatever a broken workbook runs into
-        raise InputError(f"{source}: cannot be read as a workbook: {type(error).__name__}: {error}") from error
+        raise InputError(f"{source}: is no workbook of Excel, or a damaged one ({error})") from error
 
 
 def _is_table(sheet: Any, source: Source) -> bool:

@@ -32,8 +32,18 @@ def layout(rows: Sequence[Cells]) -> tuple[int, int]:
         rows: the first rows, as texts without space around them; empty for no value.
 
     Returns:
-        How many rows stand above the names, and how many hold names: 0 for none, 2 where units or the like follow.
+        How many rows stand above the names, and how many hold names: 0 for none, more where groups of columns have a
+        name of their own, or units or the like follow.
     """
+    top, names = _names(rows)
+    if names and top and _are_groups(rows[top - 1], rows[top]):
+        return top - 1, names + 1
+    if names == 1 and _are_groups(rows[top], rows[top + 1]) and _are_names(rows[top + 1], rows[top + 2 :]):
+        return top, 2
+    return top, names
+
+
+def _names(rows: Sequence[Cells]) -> tuple[int, int]:
     filled = [sum(map(bool, row)) for row in rows]
     usual = max((fill for fill, times in Counter(filled).items() if times > 1), default=max(filled, default=0))
     top = next((at for at, fill in enumerate(filled[: PREAMBLE + 1]) if fill >= usual), 0)
@@ -60,6 +70,13 @@ def _are_names(row: Cells, below: Sequence[Cells], *, counting: bool = True) -> 
         elif cell in column:
             data += 1
     return names > data or names == data == 0
+
+
+def _are_groups(row: Cells, below: Cells) -> bool:
+    """Whether cells that hold the same, as those of merged cells do, stand above one word each."""
+    groups = sum(bool(cell) and cell == after for cell, after in pairwise(row))
+    words = [cell for cell in below if cell]
+    return groups > 0 and len(words) > len({*row} - {""}) and not any(map(_is_value, words))
 
 
 def _are_units(below: Sequence[Cells]) -> bool:

@@ -32,6 +32,9 @@ BOMS = (  # the longest first: that of UTF-32 begins as that of UTF-16 does
 )
 EAST = r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]"
 LETTERS = {"cp949": r"[\uac00-\ud7a3]", "gb18030": EAST, "cp1251": r"[\u0400-\u04ff]"}
+DOS = re.compile(rb"(?<=[A-Za-z])[\x81\x82\x84\x85\x87\x8a\x94](?=[a-z])")  # ü é ä à ç è ö inside words
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+MOST_CONTROL = 0.01  # share of bytes of a text that no text holds
 FEWEST = 8  # letters that are no ASCII, by which an encoding is known
 WESTERN = "cp1252"  # what a file is taken for that is not UTF-8; printable Latin-1 is a part of it
 
@@ -216,6 +219,10 @@ def _encoding(sample: bytes, path: Path) -> str:
                 f"{path}: is UTF-8 up to line {line}, which holds bytes that are not; repair that line, or say what "
                 f"the file is, such as {spell(Csv(encoding='cp1252'))}"
             ) from None
+        if len(CONTROL.findall(sample)) > MOST_CONTROL * len(sample):
+            raise InputError(
+                f"{path}: is no text, whatever its name says: it holds bytes that no encoding has"
+            ) from None
         return _by_letters(sample)
     return "utf-8"
 
@@ -231,6 +238,8 @@ def _by_letters(sample: bytes) -> str:
 
     if share(bytes(range(0x81, 0xA0))) > 0.2 and _is_text_in("cp932", sample):
         return "cp932"
+    if len(DOS.findall(sample)) > 0.3 * len(letters):
+        return "cp850"
     if len(letters) > max(FEWEST, 2.5 * len(runs)):  # Western words have no three such letters in a row
         pairs = all(len(run) % 2 == 0 for run in runs)
         own = [name for name in LETTERS if (pairs or name == "cp1251") and _is_text_in(name, sample)]
@@ -250,6 +259,8 @@ def _is_text_in(encoding: str, sample: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     letters = re.sub(r"[\x00-\x7f]", "", text)
+    if encoding == "cp932" and 2 * len(re.findall(rf"(?<!{EAST}){EAST}(?!{EAST})", text)) > len(letters):
+        return False  # single signs in Latin words
     return 10 * len(re.findall(LETTERS.get(encoding, EAST), letters)) > 8 * len(letters)
 
 

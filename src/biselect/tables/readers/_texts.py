@@ -123,7 +123,8 @@ class Reading:
         width: values of a line.
         decimal: the mark before decimals in most columns; empty where nothing shows it.
         styles: decimal and thousands mark of columns whose numbers are not plain.
-        units: signs left out of numbers, by column.
+        units: words and signs left out of numbers, by column.
+        limits: columns with limits such as <0.5, read as their number.
         dates: forms of dates that are not ISO, by column.
         missing: marks taken for missing values, by column.
         codes: columns of digits kept as text, because some begin with a zero.
@@ -142,6 +143,7 @@ class Reading:
     decimal: str = ""
     styles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    limits: Sequence[str] = ()
     dates: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     codes: Sequence[str] = ()
@@ -171,6 +173,8 @@ class Reading:
             words.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
         for unit in dict.fromkeys(self.units.values()):
             words.append(f"{unit} left out in {_listed([name for name, one in self.units.items() if one == unit])}")
+        if self.limits:
+            words.append(f"limits such as <5 read as 5 in {_listed(self.limits)}")
         for form in dict.fromkeys(self.dates.values()):
             words.append(
                 f"dates {in_words(form)} in {_listed([name for name, one in self.dates.items() if one == form])}"
@@ -262,7 +266,10 @@ def hints_for(
         looked_at=max(2, min(LOOKED_AT, LOOK // max(1, len(names)))),
     )
     own = {name: {*hints.missing, *(mark.lower() for mark in marks)} for name, marks in form.marks.items()}
-    return {name: replace(hints, missing=own[name]) if name in own else hints for name in names}
+    return {
+        name: replace(hints, name=name, missing=own.get(name, hints.missing), is_number=name in form.numbers)
+        for name in names
+    }
 
 
 def without_marks(column: pa.ChunkedArray, marks: Sequence[str]) -> pa.ChunkedArray:
@@ -422,6 +429,7 @@ def reading_from(
         decimal=looks.style.decimal if looks.style else "",
         styles={name: marks for name, marks in styles.items() if marks is not None},
         units={name: one.unit for name, one in parsed.items() if one.unit},
+        limits=[name for name, one in parsed.items() if one.about],
         dates={name: one.date_form for name, one in parsed.items() if one.date_form not in (None, "ISO")},
         missing={
             **{name: marks for name, marks in looks.missing.items() if name in names and reading.delimiter},

@@ -30,6 +30,7 @@ JSON_LINES = tuple(f"{ending}{packed}" for ending in (".jsonl", ".ndjson") for p
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather", ".ipc")
 WORKBOOKS = (".xlsx", ".xlsm")
 DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
+ONE_TABLE = (*CSV, *JSON, *JSON_LINES, *ARROW, *WORKBOOKS, *DATABASES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,10 @@ class Source:
             files = sorted(file for file in matches if file.is_file() and _is_data(file.parts[len(folders) :]))
             if not files:
                 lacks = "is a folder without" if folder else "matches no"
-                raise InputError(f"{self}: {lacks} Parquet files; names that begin with . or _ are passed over")
+                others = [file for file in self.path.glob("*") if folder and file.name.lower().endswith(ONE_TABLE)]
+                way = "names that begin with . or _ are passed over"
+                way = f"give one file of it, such as {min(others)}" if others else way
+                raise InputError(f"{self}: {lacks} Parquet files; {way}")
             if other := next((file for file in files if file.suffix.lower() != ".parquet"), None):
                 raise InputError(f"{self}: only Parquet files are read together, but it matches {other}")
         _refuse_lake_tables([file for file in files if file.suffix.lower() == ".parquet"])
