@@ -54,6 +54,7 @@ nitpick_ignore = [
     ("py:class", "biselect.sessions.store.Withdrawal"),
     ("py:class", "biselect.reviews.reasons.Part"),
     ("py:class", "biselect_quantum.devices.readout.Corrected"),
+    ("py:class", "biselect_quantum.pipelines._pipeline.Pipeline"),
     ("py:class", "biselect_quantum.devices.execution.run.Measurement"),
     ("py:class", "biselect_quantum.devices.layout.Qubit"),  # this and the next are numbers
     ("py:class", "biselect_quantum.devices.layout.Clbit"),

@@ -81,7 +81,8 @@ def test_what_our_packages_bring_is_what_they_declare():
     for package in extensions.FOLDERS:
         folder = package.removeprefix("biselect-")
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        for group, points in project["entry-points"].items():
+        ours = {group: points for group, points in project["entry-points"].items() if group.startswith("biselect.")}
+        for group, points in ours.items():
             declared.setdefault(group, {})[package] = " ".join(sorted(points))
     assert declared == {
         group: {package: " ".join(sorted(names.split())) for package, names in packages.items()}

@@ -24,7 +24,7 @@ Thing = TypeVar("Thing")
 FOLDERS = {"biselect-quantum": "./quantum", "biselect-studies": "./studies ./quantum"}
 ELSEWHERE = {  # what our own packages bring, so that an error can say which one to install
     "biselect.commands": {
-        "biselect-quantum": "compile run train",
+        "biselect-quantum": "compile quantum run train",
         "biselect-studies": "certify reproduce",
     },
     "biselect.maps": {

@@ -135,12 +135,13 @@ def test_free_text_is_shown_and_refused_as_a_feature(run, tmp_path):
     assert run("select", tmp_path / "pool.csv", *options, "--column", "note=category").code == 0
 
 
-def test_mixed_tables_can_be_reviewed_in_rounds(run, mixed):
+def test_mixed_tables_can_be_reviewed(run, mixed):
     (mixed / "answers.csv").write_text("id,answer\np7,1\np1,0\n")
     tables = (mixed / "session", mixed / "pool.csv", "--reference", mixed / "reference.csv", "--id-column", "id")
     options = ("-k", "3", "-m", "3", "--column", "paid=date:hour", "--answers", mixed / "answers.csv", "--json")
     [table] = json.loads(run("review", *tables, *options).out)["tables"]
-    assert [row["name"] for row in table["rounds"][0]["rows"]] == ["p7", "p1"]
-    reasons = {one["column"]: one for one in table["rounds"][0]["rows"][0]["reasons"]}
-    assert reasons["country"]["value"] == "BT" and "where the rows most like it have" in reasons["country"]["words"]
-    assert {"p20", "p33"} <= {row["name"] for row in table["rounds"][1]["rows"]}
+    rows = table["rows"]
+    assert [(row["name"], row["verdict"]) for row in rows] == [("p7", "not fine"), ("p1", "fine")]
+    parts = {part["column"]: part for part in rows[0]["parts"]}
+    assert parts["country"]["value"] == "BT" and parts["country"]["is_reason"]
+    assert abs(sum(part["part"] for part in rows[0]["parts"]) - rows[0]["score"]) < 1e-9

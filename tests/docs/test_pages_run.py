@@ -156,9 +156,17 @@ def test_the_commands_of_the_readme_run(tmp_path):
     lines = [line for _, text in blocks(ROOT / "README.md") for line in text.replace("\\\n", " ").splitlines()]
     ours = [line.removeprefix(PROMPT).removeprefix(".venv/bin/") for line in lines]
     ours = [line for line in ours if line.startswith("biselect ")]
-    assert {"select", "train", "compile"} <= {line.split()[1] for line in ours}
+    assert {"select", "train", "compile", "quantum"} <= {line.split()[1] for line in ours}
     for command in ours:
-        run_shell(command, tmp_path)
+        if not command.startswith("biselect quantum"):
+            run_shell(command, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_paper_s_system_runs_from_the_readme(tmp_path):
+    (command,) = re.findall(r"biselect quantum --demo.*", (ROOT / "README.md").read_text(encoding="utf-8"))
+    run_shell(command, tmp_path)
+    assert (tmp_path / "circuit-demo" / "index.html").exists()
 
 
 def test_the_demo_prints_what_the_readme_shows(tmp_path):

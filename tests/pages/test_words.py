@@ -41,7 +41,7 @@ def test_no_word_is_left_over():
 
 def test_the_report_s_templates_hold_no_words_of_their_own():
     """What a reader sees comes from the words, so that another language is one file."""
-    for name in ("report", "inspection", "rounds_parts"):
+    for name in ("report", "inspection", "answers_parts"):
         text = (TEMPLATES / f"{name}.html").read_text()
         text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<style>.*?</style>", "", text, flags=re.S)
         text = re.sub(r"[^{}]*\{[^{}]*\}\n", "", text) if name == "inspection" else text  # its style
