@@ -82,7 +82,7 @@ def test_features_follow_the_reference_and_special_columns_never_join_them():
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        (Roles(features=["q"]), "the reference has no column 'q'"),
+        (Roles(features=["q"]), "the table has no column 'q'"),
         (Roles(exclude=["a", "b"]), "no feature columns are left"),
         (Roles(features=["a", "a"]), "more than once"),
         (Roles(features=["a"], label_column="a"), "label column 'a' must not be a feature"),

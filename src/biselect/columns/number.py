@@ -277,6 +277,8 @@ def unparsable_rows(column: pa.ChunkedArray, mostly: float, typed: bool = False)
     if not is_text(column.type) or (texts := distinct_texts(column, missing=("",))) is None:
         return None, False
     patterns = {shape: pattern for shape in texts.shapes if (pattern := written(shape)) is not None}
+    if all(way.about for way in patterns.values()):  # groups
+        patterns = {}
     style, _ = style_of(patterns.values(), None)
     if unit_of(patterns.values()) is None:  # what has the unit of most is a number
         counts, units = texts.counts(), Counter[str]()

@@ -17,15 +17,17 @@ _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MX
 _SIGNS = "$€£¥￥₹₺₽₩₪₴%‰円元"
 # Other words than these before a number name something: Zone 3.
 _MONEY = rf"(?:R|A|C|US)?\$|[{_SIGNS}]|{_CODES}|kr|zł|Kč|Ft|Fr\.?|TL|Rs\.?"
-_WORD = rf"(?![¹²³¼-¾⁰-₉⅐-⅟]|[eE](?![^\W_]))(?:[^\W\d_]|[/°{_SIGNS}])[\w/°.·*×^⁻{_SIGNS}]*"
-_UNIT = rf"{_WORD}(?:[{SPACES}]{_WORD}){{0,2}}"
+_FIRST = rf"(?![¹²³¼-¾⁰-₉⅐-⅟]|[eE](?![^\W_]))(?:[^\W\d_]|[/°{_SIGNS}])"
+_WORD = rf"{_FIRST}[\w/°.·*×^⁻{_SIGNS}]*"
+_GLUED = rf"{_FIRST}(?:[^\W\d]|[/°.·*×^⁻{_SIGNS}])*\d?"  # 12m2, but not the 1a2b3c of keys
+_MORE = rf"(?:[{SPACES}]{_WORD}){{0,2}}"
 _ABOUT = r"[<>≤≥≈~]=?|(?:ca|circa|approx)\b\.?"
 _BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
 FEWEST_LETTERS = 3  # of a word that has a plural
 _NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(
     rf"(?:(?P<about>{_ABOUT})[{SPACES}]?)?(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_MONEY})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
-    rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}]?(?P<after>{_UNIT}))?"
+    rf"(?P<power>[eE][+-]?\d+)?(?:[{SPACES}](?P<after>{_WORD}{_MORE})|(?P<glued>{_GLUED}{_MORE}))?"
     rf"(?P<last>[-−+])?(?P<close>\))?"
 )
 
@@ -82,11 +84,15 @@ def pattern_of(text: str) -> NumberPattern | None:
 def written(text: str) -> NumberPattern | None:
     """How a text is written as a number, None for any other text.
 
-    >>> written("1.234,56"), written("1.234").either, written("0.234").decimal, written("1.2.3")
-    (NumberPattern(decimal=',', thousands='.', either='', unit='', whole=False, simple=True), '.', '.', None)
+    >>> written("1.234").either, written("0.234").decimal, written("4,3 mEq/L").unit, written("1.2.3")
+    ('.', '.', 'mEq/L', None)
     """
     match = _NUMBER.fullmatch(text)
-    if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
+    if (
+        match is None
+        or bool(match["open"]) != bool(match["close"])
+        or (match["before"] and (match["after"] or match["glued"]))
+    ):
         return None
     if sum(bool(match[part]) for part in ("open", "sign", "inner", "last")) > 1:
         return None
@@ -94,7 +100,7 @@ def written(text: str) -> NumberPattern | None:
     if marks is None:
         return None
     decimal, thousands, either = marks
-    unit = match["before"] or match["after"] or ""
+    unit = match["before"] or match["after"] or match["glued"] or ""
     odd = unit or any(match[part] for part in ("about", "open", "inner", "last")) or match["sign"] in ("+", "−")
     if match["power"] and (thousands or either or unit):
         return None

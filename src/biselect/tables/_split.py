@@ -385,7 +385,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     forms = reading_of(pool).dates
     as_text = {name: _texts(pool[name], forms.get(name)) for name in beside}
     times = {"reference": None if is_own else reference_part.times(roles), "pool": pool_part.times(roles)}
-    before = reference_part.features(features, "the reference", roles, roles.numbers)
+    before = reference_part.features(features, "the table" if is_own else "the reference", roles, roles.numbers)
     numbers = [name for name in features if is_number(before[name].type)]
     labels, positive = None, ""
     if (label := roles.label_column) is not None and pool[label].null_count < pool.num_rows:

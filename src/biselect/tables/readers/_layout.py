@@ -38,9 +38,8 @@ def layout(rows: Sequence[Cells]) -> tuple[int, int]:
     top, names = _names(rows)
     if names and top and _are_groups(rows[top - 1], rows[top]):
         return top - 1, names + 1
-    if names == 1 and _are_groups(rows[top], rows[top + 1]) and _are_names(rows[top + 1], rows[top + 2 :]):
-        return top, 2
-    return top, names
+    below = rows[top + 1] if names == 1 and top + 1 < len(rows) else ()
+    return top, names + (_are_groups(rows[top], below) and _are_names(below, rows[top + 2 :])) if below else names
 
 
 def _names(rows: Sequence[Cells]) -> tuple[int, int]:
