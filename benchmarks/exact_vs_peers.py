@@ -45,7 +45,7 @@ def run(seeds: int, limit: float) -> Iterator[Line]:
                 case=f"{size} {kind}",
                 ours=seconds(statistics.median(outcome[0] for outcome in own)),
                 peer=f"{at_least}{seconds(statistics.median(outcome[0] for outcome in theirs))}",
-                ratio=f"{at_least}{ratio:,.0f}×",
+                ratio=f"{at_least}{ratio:,.0f}×" if ratio >= 10 else f"{at_least}{ratio:.2g}×",
                 wanted="" if wanted is None else f"{wanted:,.0f}×",
                 met=None if wanted is None else ratio >= wanted,
                 seeds=seeds,
