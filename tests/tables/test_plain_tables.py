@@ -8,6 +8,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.options import Columns
+from biselect.tables import Roles
 from biselect.tables._split import open_pool
 from biselect.tables._table import Table
 
@@ -47,6 +48,13 @@ def test_plain_python_and_names_that_come_back_give_the_review_of_the_plain_fram
     review, plain = bs.review(make(), k=3), bs.review(pd.DataFrame(VALUES, columns=["a", "b", "c"]), k=3)
     assert review.selection.samples.tolist() == plain.selection.samples.tolist()
     assert review.selection.score == plain.selection.score
+
+
+def test_a_table_in_parts_of_which_only_the_schema_is_known_refuses_words_as_well():
+    rows = pa.table({"a": pa.array([], pa.float64()), "c": pa.array([], pa.string())})
+    assert Roles().features_of(rows, rows)[0] == ["a", "c"]
+    with pytest.raises(InputError, match="not every entry"):
+        Roles(numbers=["c"]).features_of(rows, rows)
 
 
 COLUMNS = {

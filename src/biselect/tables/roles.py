@@ -7,7 +7,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from biselect.columns.date import parts_of_dates
-from biselect.columns.distinct_texts import is_date
+from biselect.columns.distinct_texts import is_date, is_text
 from biselect.errors import InputError
 from biselect.options import ANY, Columns, Csv, RowRules, names_in, spell
 from biselect.tables._named_columns import require_columns
@@ -205,6 +205,9 @@ class Roles:
         if not features:
             parts = spell(Columns(types={unused[0]: "date:hour,weekday"}))
             raise InputError(f"only dates are left; use parts of one with {parts}")
+        kinds = [*(() if reference.num_rows else zip(reference.column_names, reference.schema.types, strict=True))]
+        if words := [name for name, kind in kinds if name in self.numbers and is_text(kind)]:  # of no rows: read later
+            raise InputError(f"{spell(Columns(types={words[0]: 'number'}))}: not every entry is a number of one unit")
         names = set(pool.column_names)
         for name in (*self.exclude, self.time_column):
             if name is not None and name not in names.union(reference.column_names):
