@@ -49,6 +49,8 @@ def _figure(value):
 RATIOS = {
     "`python -m benchmarks exact-vs-peers`": lambda: [
         line("exact-vs-peers", "exact against HiGHS", "(50, 38, 5, 4) noise"),
+        line("exact-vs-peers", "exact against 25 lines of numba", "(50, 38, 5, 4) noise"),
+        line("exact-vs-peers", "exact against 25 lines of numba", "(300, 40, 20, 5) noise"),
         line("exact-vs-peers", "exact against HiGHS", "(2000, 60, 20, 6) twice-wide"),
     ],
     "`python -m benchmarks heuristics`": lambda: [
