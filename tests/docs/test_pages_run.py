@@ -115,7 +115,11 @@ def check_python(text: str, page: Path, names: dict) -> None:
     assert not failed, "".join(said)
 
 
-@pytest.mark.parametrize("page", WITH_SHELL, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.stem == "first-qaoa")) for page in WITH_SHELL],  # it trains
+    ids=lambda page: page.stem,
+)
 def test_a_page_with_a_shell_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
